@@ -145,6 +145,9 @@ static tg_status read_tasks(struct reading *r, struct tg_error *error)
     deps->n_allocations = r->reader.allocations.count;
     deps->allocation = r->reader.allocations.at;
     r->reader.allocations.at = NULL;
+    deps->n_releases = r->reader.releases.count;
+    deps->release = r->reader.releases.at;
+    r->reader.releases.at = NULL;
     deps->runtime = tg_names_add(&deps->names, r->reader.runtime, strlen(r->reader.runtime));
     return status == TG_OK && !deps->runtime ? tg_file_no_memory(error) : status;
 }
@@ -220,6 +223,48 @@ static bool resolve_seen(struct tg_deps *deps, const struct place *place)
     return true;
 }
 
+/* Finds `count` tasks that were submitted before task `at`. Returns false if one was submitted later. */
+static bool resolve_list(struct tg_deps *deps, const struct place *place, const uint64_t *id,
+                         uint64_t at, size_t *count, uint32_t **to)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        const struct place *found = find_place(place, deps->n_tasks, id[i]);
+        if (found && found->at >= at)
+            return false;
+        if (found)
+            (*to)[kept++] = found->at;
+        else
+            deps->unknown++;
+    }
+    *to += kept;
+    *count = kept;
+    return true;
+}
+
+/* The same for the tasks that scopes held back. */
+static bool resolve_releases(struct reading *r, const struct place *place)
+{
+    struct tg_deps *deps = r->deps;
+    const uint64_t *id = r->reader.releases.id;
+    uint32_t *to = deps->release_task, task = 0;
+    memset(r->submitted, 0, sizeof r->submitted);
+    for (size_t i = 0; i < deps->n_releases; i++) {
+        struct tg_deps_release *release = &deps->release[i];
+        const uint64_t *held = id + release->n_seen, *end = held + release->n_held;
+        for (; task < deps->n_tasks && task < release->at; task++)
+            count_task(r, deps->task[task].id);
+        for (uint32_t ring = 0; ring < TG_RINGS; ring++)
+            if (release->done[ring] > r->submitted[ring] && deps->lost == 0)
+                return false;
+        if (!resolve_list(deps, place, id, release->at, &release->n_seen, &to) ||
+            !resolve_list(deps, place, held, release->at, &release->n_held, &to))
+            return false;
+        id = end;
+    }
+    return true;
+}
+
 /* True if two tasks have the same id. */
 static bool has_twins(const struct place *place, uint32_t count)
 {
@@ -246,6 +291,9 @@ static tg_status resolve_with(struct reading *r, struct place *place, struct tg_
         return tg_deps_reader_refuse(
             &r->reader, "\"seen\" names a task that was not submitted before the task that has it",
             error);
+    if (!resolve_releases(r, place))
+        return tg_deps_reader_refuse(
+            &r->reader, "\"released\" names a task that was not submitted before", error);
     return TG_OK;
 }
 
@@ -254,9 +302,11 @@ static tg_status resolve_edges(struct reading *r, struct tg_error *error)
     struct tg_deps *deps = r->deps;
     deps->before = calloc((size_t)deps->n_edges + 1, sizeof *deps->before);
     deps->seen_task = calloc((size_t)deps->n_seen_tasks + 1, sizeof *deps->seen_task);
+    deps->release_task = calloc(r->reader.releases.n_ids + 1, sizeof *deps->release_task);
     struct place *place = calloc((size_t)deps->n_tasks + 1, sizeof *place);
-    tg_status status = deps->before && deps->seen_task && place ? resolve_with(r, place, error)
-                                                                : tg_file_no_memory(error);
+    tg_status status = deps->before && deps->seen_task && deps->release_task && place
+                           ? resolve_with(r, place, error)
+                           : tg_file_no_memory(error);
     free(place);
     free(deps->edge_id);
     free(deps->seen_id);
@@ -325,6 +375,8 @@ void tg_deps_free(struct tg_deps *deps)
     free(deps->seen);
     free(deps->seen_task);
     free(deps->allocation);
+    free(deps->release);
+    free(deps->release_task);
     tg_names_free(&deps->names);
     free(deps);
 }

@@ -56,6 +56,11 @@ struct tg_deps {
      * Other memory is never given out again during a run. */
     struct tg_deps_allocation *allocation;
     size_t n_allocations;
+    /* Tasks that started only when a scope ended, by time. Of each entry, n_seen and then n_held indices of
+     * tasks are in release_task: those it names as complete by then, and those that started then. */
+    struct tg_deps_release *release;
+    size_t n_releases;
+    uint32_t *release_task;
     bool is_peer;      /* another implementation wrote the file (deps_peer.h) */
     bool knows_memory; /* the file lists the allocations; a file of an older version does not */
     struct tg_names names;

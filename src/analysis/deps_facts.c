@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "analysis/deps_facts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -135,4 +136,80 @@ bool tg_deps_facts_allocations(struct tg_pull *pull, struct tg_deps_allocations 
         if (pull->token == TG_PULL_ERROR || !take_allocation(pull, list, problem))
             return false;
     return true;
+}
+
+/* --- released ------------------------------------------------------------------------------- */
+
+struct release {
+    struct tg_deps_release is;
+    struct tg_deps_read_seen held, seen;
+    bool has_at;
+};
+
+static bool take_release_member(struct tg_pull *pull, struct release *release, const char **problem)
+{
+    if (tg_pull_is(pull, "tasks"))
+        return take_tasks(pull, &release->held, problem);
+    if (tg_pull_is(pull, "seen"))
+        return tg_deps_facts_seen(pull, &release->seen, problem);
+    bool is_at = tg_pull_is(pull, "at");
+    if (tg_pull_next(pull) == TG_PULL_ERROR)
+        return false;
+    if (is_at)
+        release->has_at = tg_pull_u64(pull, &release->is.at);
+    return tg_pull_skip(pull);
+}
+
+static bool keep_release(struct tg_deps_releases *list, struct release *release)
+{
+    struct tg_deps_release *is = &release->is;
+    is->n_seen = release->seen.n_tasks;
+    is->n_held = release->held.n_tasks;
+    if (!tg_grow(&list->at, &list->room, list->count + 1, sizeof *list->at) ||
+        !tg_grow(&list->id, &list->id_room, list->n_ids + is->n_seen + is->n_held,
+                 sizeof *list->id))
+        return false;
+    memcpy(is->done, release->seen.done, sizeof is->done);
+    for (size_t i = 0; i < is->n_seen; i++)
+        list->id[list->n_ids++] = release->seen.task[i];
+    for (size_t i = 0; i < is->n_held; i++)
+        list->id[list->n_ids++] = release->held.task[i];
+    list->at[list->count++] = *is;
+    return true;
+}
+
+static bool read_release(struct tg_pull *pull, struct tg_deps_releases *list,
+                         struct release *release, const char **problem)
+{
+    release->is = (struct tg_deps_release){0};
+    release->held.n_tasks = release->seen.n_tasks = 0;
+    memset(release->seen.done, 0, sizeof release->seen.done);
+    release->has_at = false;
+    if (pull->token != TG_PULL_BEGIN_OBJECT)
+        return wrong(problem, "\"released\" has a value of the wrong kind; it takes objects");
+    while (tg_pull_next(pull) == TG_PULL_KEY)
+        if (!take_release_member(pull, release, problem))
+            return false;
+    if (pull->token != TG_PULL_END_OBJECT)
+        return false;
+    if (!release->has_at)
+        return wrong(problem, "tasks that were released need \"at\"");
+    if (list->count > 0 && release->is.at < list->at[list->count - 1].at)
+        return wrong(problem, "tasks that were released before those listed before them");
+    return keep_release(list, release);
+}
+
+bool tg_deps_facts_releases(struct tg_pull *pull, struct tg_deps_releases *list,
+                            const char **problem)
+{
+    struct release release = {0};
+    bool good = true;
+    list->count = list->n_ids = 0;
+    if (tg_pull_next(pull) != TG_PULL_BEGIN_ARRAY)
+        return wrong(problem, "\"released\" has a value of the wrong kind; it takes a list");
+    while (good && tg_pull_next(pull) != TG_PULL_END_ARRAY)
+        good = pull->token != TG_PULL_ERROR && read_release(pull, list, &release, problem);
+    free(release.held.task);
+    free(release.seen.task);
+    return good;
 }

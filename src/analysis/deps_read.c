@@ -79,6 +79,8 @@ void tg_deps_reader_close(struct tg_deps_reader *reader)
     free(reader->task.edge);
     free(reader->task.seen.task);
     free(reader->allocations.at);
+    free(reader->releases.at);
+    free(reader->releases.id);
     tg_deps_peer_free(&reader->peer);
     *reader = (struct tg_deps_reader){0};
 }
@@ -386,6 +388,8 @@ static bool take_fact(struct reading *reading)
         return take_runtime(reading);
     if (tg_pull_is(pull, "allocations") && reading->reader->keeps_allocations)
         return tg_deps_facts_allocations(pull, &reading->reader->allocations, &reading->problem);
+    if (tg_pull_is(pull, "released") && reading->reader->keeps_allocations)
+        return tg_deps_facts_releases(pull, &reading->reader->releases, &reading->problem);
     return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 

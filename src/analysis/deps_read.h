@@ -57,6 +57,7 @@ struct tg_deps_reader {
     uint64_t lost; /* tasks and edges that the run reports as not written, known at the end */
     bool keeps_allocations; /* set by the caller before the first task; else they are skipped */
     struct tg_deps_allocations allocations; /* known at the end */
+    struct tg_deps_releases releases;       /* likewise, and kept with the allocations */
     enum { TG_DEPS_BEGIN, TG_DEPS_OBJECT, TG_DEPS_TASKS, TG_DEPS_OVER } state;
 };
 

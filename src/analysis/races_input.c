@@ -43,37 +43,94 @@ static void find_rings(const struct tg_tasks *tasks, struct rings *rings)
     }
 }
 
-/* Puts in the tasks of a ring that were not known to be complete before. */
-static bool put_ring(struct tg_races *races, struct rings *rings, uint32_t ring, uint64_t done,
-                     uint32_t task)
+/* What the orchestrator knew, in the order of time: before it submitted a task, or when it let held tasks go. */
+struct knowing {
+    struct tg_races *races;
+    struct rings rings;
+    uint64_t known;      /* tasks of deps->seen_task that have been put in */
+    const uint32_t *ids; /* deps->release_task from here on belongs to the next release */
+    uint32_t news_at;    /* the task before which something new was known last */
+    bool has_news;
+};
+
+struct moment {
+    bool is_gate;
+    uint32_t number; /* of a task, or of a gate */
+    uint32_t at;     /* the task that it is before */
+};
+
+static bool put_known(struct knowing *k, uint32_t before, const struct moment *moment)
 {
-    const struct tg_tasks *tasks = &races->tasks;
-    uint32_t *at = &rings->at[ring];
-    for (; *at < tasks->n_rows; ++*at) {
-        const struct tg_task_row *row = &tasks->row[tasks->by_id[*at]];
-        if (row->id >> 32 != ring || (uint32_t)row->id >= done)
-            return true;
-        if (row->deps != TG_NO_ROW && !tg_race_add_seen(races->search, row->deps, task))
+    k->has_news = true;
+    k->news_at = moment->at;
+    return moment->is_gate ? tg_race_gate_seen(k->races->search, moment->number, before)
+                           : tg_race_add_seen(k->races->search, before, moment->number);
+}
+
+/* Puts in the tasks of the rings that were not known to be complete before. */
+static bool put_rings(struct knowing *k, const uint64_t done[TG_RINGS], const struct moment *moment)
+{
+    const struct tg_tasks *tasks = &k->races->tasks;
+    for (uint32_t ring = 0; ring < TG_RINGS; ring++)
+        for (uint32_t *at = &k->rings.at[ring]; *at < tasks->n_rows; ++*at) {
+            const struct tg_task_row *row = &tasks->row[tasks->by_id[*at]];
+            if (row->id >> 32 != ring || (uint32_t)row->id >= done[ring])
+                break;
+            if (row->deps != TG_NO_ROW && !put_known(k, row->deps, moment))
+                return false;
+        }
+    return true;
+}
+
+static bool put_one_seen(struct knowing *k, const struct tg_deps_seen *seen)
+{
+    const struct moment moment = {.number = seen->at, .at = seen->at};
+    if (!put_rings(k, seen->done, &moment))
+        return false;
+    for (; k->known < seen->n_tasks; k->known++)
+        if (!put_known(k, k->races->tasks.deps->seen_task[k->known], &moment))
             return false;
-    }
+    return true;
+}
+
+/* A gate is needed only if something new was known after the first of the tasks was submitted. */
+static bool put_release(struct knowing *k, const struct tg_deps_release *release)
+{
+    struct tg_race_search *search = k->races->search;
+    const uint32_t *seen = k->ids, *held = seen + release->n_seen;
+    const uint32_t most = k->races->tasks.deps->n_tasks;
+    struct moment moment = {.is_gate = true,
+                            .at = release->at < most ? (uint32_t)release->at : most};
+    k->ids = held + release->n_held;
+    if (!tg_race_add_gate(search, moment.at, &moment.number) ||
+        !put_rings(k, release->done, &moment))
+        return false;
+    for (size_t i = 0; i < release->n_seen; i++)
+        if (!put_known(k, seen[i], &moment))
+            return false;
+    for (size_t i = 0; i < release->n_held; i++)
+        if (k->has_news && k->news_at > held[i] &&
+            !tg_race_gate_opens(search, moment.number, held[i]))
+            return false;
     return true;
 }
 
 static bool put_seen(struct tg_races *races)
 {
     const struct tg_deps *deps = races->tasks.deps;
-    struct rings rings;
-    uint64_t known = 0;
-    find_rings(&races->tasks, &rings);
+    struct knowing k = {.races = races, .ids = deps->release_task};
+    size_t next = 0;
+    find_rings(&races->tasks, &k.rings);
     for (uint32_t i = 0; i < deps->n_seen; i++) {
-        const struct tg_deps_seen *seen = &deps->seen[i];
-        for (uint32_t ring = 0; ring < TG_RINGS; ring++)
-            if (!put_ring(races, &rings, ring, seen->done[ring], seen->at))
+        for (; next < deps->n_releases && deps->release[next].at <= deps->seen[i].at; next++)
+            if (!put_release(&k, &deps->release[next]))
                 return false;
-        for (; known < seen->n_tasks; known++)
-            if (!tg_race_add_seen(races->search, deps->seen_task[known], seen->at))
-                return false;
+        if (!put_one_seen(&k, &deps->seen[i]))
+            return false;
     }
+    for (; next < deps->n_releases; next++)
+        if (!put_release(&k, &deps->release[next]))
+            return false;
     return true;
 }
 

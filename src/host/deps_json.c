@@ -99,33 +99,85 @@ static void put_built(struct tg_json *json, const struct tg_graph *graph, const 
     }
 }
 
-/* What the orchestrator knew before it submitted the task, if it is more than before the last one. */
-static void put_seen(struct tg_json *json, struct tg_log_walk *walk, uint64_t task, uint64_t id)
+/* What the orchestrator knew, as far as it is new. */
+static void put_news(struct tg_json *json, const struct tg_log_walk *walk,
+                     const struct tg_log_news *news)
 {
-    struct tg_log_news news;
     uint32_t rings = TG_RINGS;
-    tg_log_walk_next(walk, task, id, &news);
-    if (!news.rings && news.n_seen == 0)
+    if (!news->rings && news->n_seen == 0)
         return;
     tg_json_key(json, "seen");
     tg_json_begin_line_object(json);
     while (rings > 0 && walk->done[rings - 1] == 0)
         rings--;
-    if (news.rings) {
+    if (news->rings) {
         tg_json_key(json, "rings");
         tg_json_begin_line_array(json);
         for (uint32_t r = 0; r < rings; r++)
             tg_json_uint(json, walk->done[r]);
         tg_json_end_array(json);
     }
-    if (news.n_seen > 0) {
+    if (news->n_seen > 0) {
         tg_json_key(json, "tasks");
         tg_json_begin_line_array(json);
-        for (size_t i = 0; i < news.n_seen; i++)
-            tg_json_hex(json, news.seen[i].before);
+        for (size_t i = 0; i < news->n_seen; i++)
+            tg_json_hex(json, news->seen[i].before);
         tg_json_end_array(json);
     }
     tg_json_end_object(json);
+}
+
+/* What the orchestrator knew before it submitted the task, if it is more than before the last one. */
+static void put_seen(struct tg_json *json, struct tg_log_walk *walk, uint64_t task, uint64_t id)
+{
+    struct tg_log_news news;
+    tg_log_walk_next(walk, task, id, &news);
+    put_news(json, walk, &news);
+}
+
+/* Puts the tasks that one scope let go, and returns how many entries of the list they are. */
+static size_t put_release(struct tg_json *json, struct tg_log_walk *walk, size_t first)
+{
+    const struct tg_log_facts *facts = walk->facts;
+    const struct tg_logged_release *release = &facts->release[first];
+    struct tg_log_news news;
+    size_t count = 0;
+    tg_log_walk_release(walk, release, &news);
+    tg_json_begin_line_object(json);
+    tg_json_put_uint(json, "at", release->task);
+    tg_json_key(json, "tasks");
+    tg_json_begin_line_array(json);
+    for (; first + count < facts->n_releases && release[count].task == release->task &&
+           release[count].n_done == release->n_done && release[count].n_seen == release->n_seen;
+         count++)
+        tg_json_hex(json, release[count].id);
+    tg_json_end_array(json);
+    put_news(json, walk, &news);
+    tg_json_end_object(json);
+    return count;
+}
+
+/* The tasks of scopes that held them back, and what the orchestrator knew when each scope ended. */
+static void put_releases(struct tg_json *json, const struct tg_device_log *log)
+{
+    struct tg_log_walk walk = {.facts = tg_device_log_facts(log),
+                               .lost = tg_device_log_lost(log) > 0};
+    uint64_t n_tasks;
+    const struct tg_logged_task *task = tg_device_log_tasks(log, &n_tasks);
+    struct tg_log_news news;
+    size_t next = 0;
+    if (walk.facts->n_releases == 0)
+        return;
+    tg_json_key(json, "released");
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; next < walk.facts->n_releases; i++) {
+        while (next < walk.facts->n_releases &&
+               (i >= n_tasks || walk.facts->release[next].task <= i))
+            next += put_release(json, &walk, next);
+        if (i < n_tasks)
+            tg_log_walk_next(&walk, i, task[i].id, &news);
+    }
+    tg_json_end_array(json);
 }
 
 /* A graph that the host built owns all its memory until it ends, so it has no allocations to list. */
@@ -211,6 +263,8 @@ static int write_document(FILE *file, void *context)
         put_built(&json, document->graph, &document->waits);
     tg_json_end_array(&json);
     put_allocations(&json, document->graph);
+    if (document->graph->log)
+        put_releases(&json, document->graph->log);
     tg_json_end_object(&json);
     return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
 }

@@ -20,6 +20,7 @@ void tg_log_facts_free(struct tg_log_facts *facts)
     free(facts->piece);
     free(facts->done);
     free(facts->seen);
+    free(facts->release);
     *facts = (struct tg_log_facts){0};
 }
 
@@ -154,6 +155,18 @@ static bool take_done(struct tg_log_facts *facts, uint64_t ring, uint64_t count,
     return true;
 }
 
+static bool take_release(struct tg_log_facts *facts, uint64_t id, uint64_t task)
+{
+    uint64_t ring = id >> 32, index = id & UINT32_MAX;
+    if (ring >= TG_RINGS || index >= facts->submitted[ring] ||
+        !tg_grow(&facts->release, &facts->room_releases, facts->n_releases + 1,
+                 sizeof *facts->release))
+        return false;
+    facts->release[facts->n_releases++] = (struct tg_logged_release){
+        .task = task, .id = id, .n_done = facts->n_done, .n_seen = facts->n_seen};
+    return true;
+}
+
 bool tg_log_facts_take(struct tg_log_facts *facts, const uint64_t *entry, uint32_t n, uint64_t task)
 {
     bool good = true;
@@ -178,6 +191,9 @@ bool tg_log_facts_take(struct tg_log_facts *facts, const uint64_t *entry, uint32
             break;
         case TG_FACT_DONE:
             good = take_done(facts, value >> 56, value & UINT64_MAX >> 8, task) && good;
+            break;
+        case TG_FACT_LET_GO:
+            good = take_release(facts, value, task) && good;
             break;
         default:
             good = false;
@@ -214,6 +230,14 @@ static void keep_largest(struct tg_log_walk *walk, uint32_t ring, uint64_t done,
     news->rings = true;
 }
 
+static void walk_done(struct tg_log_walk *walk, const struct tg_logged_done *done,
+                      struct tg_log_news *news)
+{
+    for (uint32_t r = 0; r < TG_RINGS; r++)
+        if (!walk->lost || !done->from_heap)
+            keep_largest(walk, r, done->done[r], news);
+}
+
 void tg_log_walk_next(struct tg_log_walk *walk, uint64_t task, uint64_t id,
                       struct tg_log_news *news)
 {
@@ -222,9 +246,7 @@ void tg_log_walk_next(struct tg_log_walk *walk, uint64_t task, uint64_t id,
     *news = (struct tg_log_news){0};
     for (; walk->next_done < facts->n_done && facts->done[walk->next_done].task <= task;
          walk->next_done++)
-        for (uint32_t r = 0; r < TG_RINGS; r++)
-            if (!walk->lost || !facts->done[walk->next_done].from_heap)
-                keep_largest(walk, r, facts->done[walk->next_done].done[r], news);
+        walk_done(walk, &facts->done[walk->next_done], news);
     if (ring < facts->n_rings && ring < TG_RINGS && index >= facts->ring[ring].n_slots)
         keep_largest(walk, (uint32_t)ring, index + 1 - facts->ring[ring].n_slots, news);
     news->seen = facts->seen + walk->next_seen;
@@ -232,4 +254,16 @@ void tg_log_walk_next(struct tg_log_walk *walk, uint64_t task, uint64_t id,
          walk->next_seen++)
         news->n_seen++;
     count(walk->submitted, id);
+}
+
+void tg_log_walk_release(struct tg_log_walk *walk, const struct tg_logged_release *release,
+                         struct tg_log_news *news)
+{
+    const struct tg_log_facts *facts = walk->facts;
+    *news = (struct tg_log_news){0};
+    for (; walk->next_done < release->n_done; walk->next_done++)
+        walk_done(walk, &facts->done[walk->next_done], news);
+    news->seen = facts->seen + walk->next_seen;
+    for (; walk->next_seen < release->n_seen; walk->next_seen++)
+        news->n_seen++;
 }

@@ -8,6 +8,7 @@
  *   heap    bytes are given out again only after the tasks of the scopes that had them have completed; so
  *           this plays the heap's bookkeeping again (src/orchestrate/rings.h)
  *   reads   tg_read waits for the tasks that write the value
+ *   held    tasks of a TG_SCOPE_HELD start only when it ends, so what was known then came before them
  *   map     a tensor map that is full forgets completed tasks: a later task that uses the same memory has no
  *           edge to them. Had they not completed, it would have one; so what had completed then counts
  *
@@ -44,6 +45,14 @@ struct tg_logged_seen {
     uint64_t before;
 };
 
+/* The scope that held the task `id` back ended before task number `task` was submitted, when the first
+ * n_done and n_seen facts of struct tg_log_facts were known. */
+struct tg_logged_release {
+    uint64_t task;
+    uint64_t id;
+    size_t n_done, n_seen;
+};
+
 /* A scope with memory has ended, and no other of the ring is open. */
 struct tg_ended_heap {
     uint64_t start;          /* the position of the first byte that it had */
@@ -74,6 +83,8 @@ struct tg_log_facts {
     size_t n_done, room_done;
     struct tg_logged_seen *seen; /* in the order of the tasks */
     size_t n_seen, room_seen;
+    struct tg_logged_release *release; /* in the order of time */
+    size_t n_releases, room_releases;
 };
 
 void tg_log_facts_init(struct tg_log_facts *facts, const struct tg_orchestration *layout);
@@ -105,5 +116,9 @@ struct tg_log_news {
 /* Call it for every task, in order. */
 void tg_log_walk_next(struct tg_log_walk *walk, uint64_t task, uint64_t id,
                       struct tg_log_news *news);
+/* What was known when the tasks were let go, as news since the last call of either function. Call it after all
+ * tasks that were submitted before. */
+void tg_log_walk_release(struct tg_log_walk *walk, const struct tg_logged_release *release,
+                         struct tg_log_news *news);
 
 #endif

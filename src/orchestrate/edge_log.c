@@ -176,6 +176,12 @@ TG_FN void tg_edge_log_ended(struct tg_edge_log *log, uint32_t ring)
     add_fact(log, TG_FACT_ENDED, ring);
 }
 
+TG_FN void tg_edge_log_let_go(struct tg_edge_log *log, uint64_t task)
+{
+    want_room(log, 1);
+    add_fact(log, TG_FACT_LET_GO, task);
+}
+
 TG_FN void tg_edge_log_done(struct tg_edge_log *log, uint32_t ring, uint64_t done)
 {
     if (done <= log->done[ring])

@@ -43,5 +43,7 @@ TG_FN void tg_edge_log_seen(struct tg_edge_log *log, uint64_t task);
 TG_FN void tg_edge_log_done(struct tg_edge_log *log, uint32_t ring, uint64_t done);
 TG_FN void tg_edge_log_given(struct tg_edge_log *log, uint64_t address, uint64_t bytes);
 TG_FN void tg_edge_log_ended(struct tg_edge_log *log, uint32_t ring);
+/* The scope that held the task back has ended: what was logged up to here came before the task. */
+TG_FN void tg_edge_log_let_go(struct tg_edge_log *log, uint64_t task);
 
 #endif

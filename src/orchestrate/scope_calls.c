@@ -238,6 +238,8 @@ TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *sco
         at = note->held == 1 ? 0 : note->held;
         note->held = 0;
         self->n_held--;
+        if (self->logs & TG_LOGGED_GRAPH)
+            tg_edge_log_let_go(&self->log, self->e->desc[slot].id);
         if (tg_sub_acq_rel(&self->e->desc[slot].pending, 1u) == 1) /* E2 */
             tg_offer(self, slot);
     }

@@ -48,6 +48,16 @@ def test_a_planted_race_is_found(tg, tmp_path, runtime, case, want):
     assert "orchestrate.c:" in race["first"]["line"] and "orchestrate.c:" in race["second"]["line"]
 
 
+@pytest.mark.parametrize("case, want", [("held", []), ("late", [(0, 1, 1)])])
+def test_a_wait_orders_the_tasks_that_a_scope_still_holds_back(tg, tmp_path, case, want):
+    folder = recorded(tg, tmp_path, RACY, "aicpu_build_graph", "--case", case, "--set", "length=5")
+    assert pairs(find(tg, folder, 1 if want else 0)) == want
+    document = json.loads(next(folder.rglob("deps.json")).read_text())
+    released, = document["released"]
+    assert released["at"] == 2 and released["tasks"] == [document["tasks"][1]["task_id"]]
+    assert ("seen" in released) == (not want)
+
+
 @pytest.mark.parametrize("case", ["clean", "war", "raw", "two", "commute", "branch"])
 def test_edges_that_the_runtime_finds_cover_the_accesses(tg, tmp_path, case):
     folder = recorded(tg, tmp_path, RACY, FOUND, "--case", case, "--set", "length=5")

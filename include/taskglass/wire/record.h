@@ -163,8 +163,9 @@ enum tg_fact_kind {
     TG_FACT_GIVEN = 9,  /* the address of memory that a ring's heap gave out; its size comes next */
     TG_FACT_BYTES = 10, /* the size of the memory before it */
     TG_FACT_ENDED = 11, /* a ring: a scope with memory of its heap has ended, and none is open */
-    TG_FACT_DONE = 12   /* ring << 56 | n: the first n tasks of the ring had completed when the
+    TG_FACT_DONE = 12,  /* ring << 56 | n: the first n tasks of the ring had completed when the
                            tensor map was full and forgot them: later tasks lack edges to them */
+    TG_FACT_LET_GO = 13 /* a task's id: the TG_SCOPE_HELD that held it back has ended */
 };
 
 /* A task that the device submitted, and the tasks that it waits for. If it has more entries than fit,

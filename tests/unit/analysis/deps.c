@@ -273,6 +273,34 @@ TEST(what_was_seen_holds_for_all_later_tasks)
     tg_deps_free(deps);
 }
 
+#define RELEASED(text) \
+    "{\"tasks\": [" TASK("0", "") ", " TASK("1", "") "], \"released\": [" text "]}"
+
+TEST(held_tasks_come_with_what_was_known_when_they_were_let_go)
+{
+    struct tg_deps *deps = parse(RELEASED(
+        "{\"at\": 1, \"tasks\": [\"0\"]}, {\"at\": 2, \"tasks\": [\"9\", \"1\"], \"seen\": "
+        "{\"tasks\": [\"0\"], \"rings\": [1]}}"));
+    REQUIRE(deps && deps->n_releases == 2);
+    CHECK(deps->release[0].n_held == 1 && deps->release[0].n_seen == 0);
+    CHECK(deps->release[1].n_held == 1 && deps->release[1].n_seen == 1);
+    CHECK(deps->release[1].at == 2 && deps->release[1].done[0] == 1);
+    CHECK(deps->release_task[0] == 0 && deps->release_task[1] == 0 && deps->release_task[2] == 1);
+    CHECK_EQ_U(deps->unknown, 1);
+    tg_deps_free(deps);
+}
+
+TEST(what_could_not_have_been_let_go_is_refused)
+{
+    refuse(RELEASED("1"), "takes objects");
+    refuse(RELEASED("{\"tasks\": [\"0\"]}"), "need \"at\"");
+    refuse(RELEASED("{\"at\": 1, \"tasks\": [\"1\"]}"), "was not submitted before");
+    refuse(RELEASED("{\"at\": 1, \"seen\": {\"tasks\": [\"1\"]}}"), "was not submitted before");
+    refuse(RELEASED("{\"at\": 1, \"seen\": {\"rings\": [2]}}"), "was not submitted before");
+    refuse(RELEASED("{\"at\": 2}, {\"at\": 1}"), "listed before them");
+    refuse("{\"tasks\": [], \"released\": 3}", "it takes a list");
+}
+
 TEST(what_could_not_have_been_seen_is_refused)
 {
     refuse("{\"tasks\": [" TASK("0", "") ",\n" TASK("1", ", \"seen\": {\"rings\": [2]}") "]}",

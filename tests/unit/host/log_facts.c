@@ -352,7 +352,8 @@ TEST(entries_that_no_orchestrator_writes_are_refused)
     CHECK(!take(TG_FACT_DONE, UINT64_C(4) << 56));
     CHECK(!take(TG_FACT_BYTES, 64)); /* of nothing */
     CHECK(!take(TG_FACT_GIVEN, heap));
-    CHECK(!take((enum tg_fact_kind)13, 0));
+    CHECK(!take(TG_FACT_LET_GO, 1)); /* not submitted yet */
+    CHECK(!take((enum tg_fact_kind)14, 0));
     CHECK(!take((enum tg_fact_kind)7, 0));
     CHECK(!give(heap, 0));
     CHECK(!give(heap - 64, 64));
@@ -360,6 +361,25 @@ TEST(entries_that_no_orchestrator_writes_are_refused)
     CHECK(!give(heap + 64, UINT64_MAX >> 4));
     CHECK(take(TG_FACT_SEEN, 0));
     CHECK_EQ_U(w.facts.n_seen, 1);
+}
+
+TEST(what_was_known_when_a_held_task_was_let_go_is_told)
+{
+    struct tg_log_walk walk = {.facts = &w.facts};
+    struct tg_log_news news;
+    prepare(1, 4, 1024, 0);
+    submit();
+    submit();
+    CHECK(take(TG_FACT_SEEN, 0));
+    CHECK(take(TG_FACT_LET_GO, 1));
+    CHECK(take(TG_FACT_DONE, 1)); /* known only later */
+    tg_log_walk_next(&walk, 0, w.task[0].id, &news);
+    tg_log_walk_next(&walk, 1, w.task[1].id, &news);
+    CHECK_EQ_U(news.n_seen, 0);
+    REQUIRE(w.facts.n_releases == 1 && w.facts.release[0].id == 1);
+    tg_log_walk_release(&walk, &w.facts.release[0], &news);
+    CHECK(news.n_seen == 1 && news.seen[0].before == 0 && !news.rings);
+    CHECK_EQ_U(walk.done[0], 0);
 }
 
 TEST(nothing_is_concluded_from_a_heap_that_gave_out_other_bytes_than_it_would)

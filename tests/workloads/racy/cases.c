@@ -31,6 +31,8 @@ static const struct tg_case_def cases[] = {
     CASE("timed", 8, "a kernel writes the time"),
     CASE("wrong", 9, "the result is not golden in any order"),
     CASE("commute", 10, "tasks add to one buffer in any order"),
+    CASE("held", 11, "a wait inside a scope that holds its tasks back orders them"),
+    CASE("late", 12, "a wait behind a scope that held its tasks back does not"),
 };
 
 static void prepare(struct tg_case *c)

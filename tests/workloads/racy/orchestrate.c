@@ -117,6 +117,20 @@ TG_FN static void commute(const struct racy *r)
     tg_submit(r->rt, COPY, &task);
 }
 
+/* The reader has no edge, and its scope holds it back. */
+TG_FN static void held(const struct racy *r, bool in_time)
+{
+    struct tg_tensor b = buffer(r, N), one_value = tg_tensor_slice(b, 0, 0, 1, 1);
+    uint64_t first = one(r, STEP, r->x, b, 1, TG_TASK_NONE);
+    TG_SCOPE_HELD(r->rt) {
+        one(r, COPY, b, r->z, 0, TG_TASK_NONE);
+        if (in_time)
+            tg_read_i64(r->rt, one_value, first);
+    }
+    if (!in_time)
+        tg_read_i64(r->rt, one_value, first);
+}
+
 TG_FN static void clean(const struct racy *r, uint32_t last)
 {
     struct tg_tensor b = buffer(r, N);
@@ -157,6 +171,10 @@ TG_ORCHESTRATION(racy)
         break;
     case COMMUTE:
         commute(&r);
+        break;
+    case HELD:
+    case LATE:
+        held(&r, tg_args_get_i64(args, 0) == HELD);
         break;
     case TIMED:
         clean(&r, CLOCK);

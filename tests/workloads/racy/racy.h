@@ -27,6 +27,8 @@ enum racy_case {
     TIMED,   /* no edge is missing, but a kernel writes the time */
     WRONG,   /* no edge is missing, but the result is not golden */
     COMMUTE, /* tasks add to the same buffer in any order; the sum is the same */
+    HELD,    /* no edge, but the orchestration waits before it lets the held reader go */
+    LATE,    /* likewise, but it waits when the reader has been let go already */
     RACY_CASES
 };
 
