@@ -185,7 +185,8 @@ static tg_status set_up(struct tg_guarded *g, struct tg_guard_trial *const *tria
         status = build(g, trial, n, error);
     for (uint32_t i = 0; i < n && status == TG_OK; i++)
         status = fill(g, trial[i], error);
-    if (status == TG_OK && g->has_pages)
+    /* Without tensors there may be no arena. */
+    if (status == TG_OK && g->has_pages && g->memory.n_blocks > 0)
         status = protect_regions(g, trial, n, error);
     return status;
 }

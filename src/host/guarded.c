@@ -372,13 +372,13 @@ tg_status tg_guarded_run(struct tg_guarded *g, const struct tg_recorded_task *ta
     if (status != TG_OK)
         return status;
     g->has_pages = g->bench->device->ops->protect != NULL;
+    report->has_pages = g->has_pages;
     status = look(g, &is_good, error);
     if (status == TG_OK && !is_good)
         status = examine(g, report, error);
     if (status != TG_OK)
         return status;
     report->on = true;
-    report->has_pages = g->has_pages;
     report->runs = g->runs;
     tg_guard_write_texts(task, report);
     return TG_OK;

@@ -158,6 +158,7 @@ static tg_status judge_guarded(struct tg_replay_lane *lane, const struct tg_reco
     if (status != TG_OK)
         return status;
     status = tg_guarded_run(lane->guarded, task, &lane->report, error);
+    lane->has_pages |= lane->report.has_pages;
     if (!host_is_full(status, error) &&
         (status == TG_NO_MEMORY || status == TG_BAD_ARGUMENT || status == TG_NOT_FOUND)) {
         snprintf(text, sizeof text, "it did not run with guards: %.400s", error->text);
@@ -167,7 +168,6 @@ static tg_status judge_guarded(struct tg_replay_lane *lane, const struct tg_reco
     }
     if (status != TG_OK)
         return status;
-    lane->has_pages = lane->report.has_pages;
     if (lane->report.misuse == 0 && lane->report.n_findings > 0 && !tg_replay_accuses(&told->is)) {
         snprintf(text, sizeof text, "with guards it %s: %.400s",
                  tg_guard_kind_name(lane->report.finding[0].kind),

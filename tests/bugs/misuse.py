@@ -91,4 +91,5 @@ MISUSES = [
     Misuse("clean_mix"),
     Misuse("clean_ignored_input"),
     Misuse("clean_empty"),
+    Misuse("clean_nothing"),
 ]

@@ -2,6 +2,8 @@
 """Guarded replays: every planted misuse is named with its kernel, argument and element, and nothing else is.
 misuse.py says what each kernel of tests/workloads/misuse does wrong."""
 
+import json
+
 import pytest
 
 from conftest import Case
@@ -65,3 +67,13 @@ def test_the_answer_says_what_guards_cannot_see(case):
     code, result = case.json("replay", "--all", "--guard", recording)
     assert (code, result["result"]) == (0, "same")
     assert any("static variables" in text for text in result["not_seen"])
+
+
+def test_a_task_without_tensors_is_not_called_unprotected(case):
+    recording = case.record("misuse", "--case", "clean_nothing")
+    shown = case.tool("replay", "--all", "--guard", "--kernel", "clean_nothing", "--json", recording, "--platform",
+                      case.platform, codes=(2,))
+    result = json.loads(shown.stdout)
+    assert result["result"] == "not known"
+    assert "no output" in result["not_judged"][0]["text"]
+    assert GPU or not any("cannot protect" in text for text in result["not_seen"])

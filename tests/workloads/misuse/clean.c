@@ -183,3 +183,8 @@ TG_KERNEL(clean_ignored_input)
     TG_FOR(i, N)
         tg_arg_store(ctx, 1, i, (double)i);
 }
+
+TG_KERNEL(clean_nothing)
+{
+    (void)ctx;
+}

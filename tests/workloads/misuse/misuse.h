@@ -36,6 +36,7 @@ enum layout {
     FLIPPED, /* the output's first element is its last in memory */
     BROADCAST, /* the input is one element, N times */
     EMPTY,     /* no elements */
+    NOTHING,   /* no tensors, one scalar */
 };
 
 enum { N = 100, ODD = 101, ROWS = 6, COLUMNS = 5, WIDTH = 16, FORGOTTEN = 12 };
@@ -112,7 +113,8 @@ enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA
     X(clean_half_byte, HALF_BYTE, ONE, "keeps the other half of the last byte")               \
     X(clean_mix, MIX, ONE, "two kernels write half of the output each")                       \
     X(clean_ignored_input, VECTORS, ONE, "does not read its input")                           \
-    X(clean_empty, EMPTY, ONE, "has no elements to read or write")
+    X(clean_empty, EMPTY, ONE, "has no elements to read or write")                            \
+    X(clean_nothing, NOTHING, "scalar:int64", "has no tensors")
 
 #define MISUSE_NUMBER(name, layout, signature, summary) K_##name,
 enum {

@@ -173,6 +173,8 @@ TG_FN static uint64_t act(struct tg_rt *rt, const struct scene *scene, uint32_t 
     tg_args_init(&task);
     if (scene->layout == IN_PLACE) {
         tg_args_inout(&task, scene->out);
+    } else if (scene->layout == NOTHING) {
+        tg_args_i64(&task, 1);
     } else {
         tg_args_in(&task, scene->in);
         if (scene->layout == TWO_IN)
