@@ -160,7 +160,9 @@ static void conclude(const struct tg_races *races, const struct tg_race_result *
     struct tg_note note;
     summary->pairs = result->pairs;
     summary->unclear = result->unclear;
-    summary->is_exact = result->is_exact;
+    /* What was left out may race too. */
+    summary->is_exact = result->is_exact && races->unsure == 0 && races->no_address == 0 &&
+                        races->peer.strange == 0;
     summary->tasks = races->tasks.deps->n_tasks;
     add_notes(races, result);
     bool is_whole = summary->n_notes == 0 && !tg_recording_note(&races->tasks.info, 0, &note);

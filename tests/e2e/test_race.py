@@ -174,4 +174,5 @@ def test_an_argument_of_an_unknown_kind_is_left_out_and_said(tg, other):
     document = layout([[("OUTPUT", 1, 0, 32)], [("WHATEVER", 1, 0, 8)]])
     answer = find(tg, other(document), 0)
     assert answer["result"] == "nothing found in what was searched" and not answer["proof"]
+    assert not answer["exact"]
     assert any("not known" in note for note in answer["left_out"])
