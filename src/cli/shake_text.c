@@ -33,7 +33,7 @@ static void put_option(FILE *out, const char *name, const char *value)
     put_word(out, value);
 }
 
-/* Settings that the environment says hold for the next command too. */
+/* With the settings of the environment, because another shell lacks them. */
 char *cli_shake_command(const struct cli *cli, const struct cli_shake *request,
                         const struct tg_shake_info *info, const char *schedule)
 {
@@ -50,7 +50,7 @@ char *cli_shake_command(const struct cli *cli, const struct cli_shake *request,
     for (uint32_t i = 0; i < request->sets.count; i++)
         put_option(out, "set", request->sets.text[i]);
     for (uint32_t i = 0; tg_settings_get(cli->settings, i, &setting); i++)
-        if (setting.source == TG_FROM_CALLER && cli_setting_applies(verb, setting.name))
+        if (setting.source != TG_FROM_DEFAULT && cli_setting_applies(verb, setting.name))
             put_option(out, setting.name, setting.value);
     fputs(" --cores 1", out);
     put_option(out, "schedule", schedule);

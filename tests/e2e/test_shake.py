@@ -153,6 +153,12 @@ def test_the_report_names_both_tasks_their_lines_and_the_command(tg):
     assert "orchestrate.c:" in result.stdout and "--schedule order:" in result.stdout
 
 
+def test_the_command_names_what_the_environment_set(tg):
+    result = tg("shake", RACY, "--case", "war", *SHORT, "--runs", "20", "--json",
+                env={"TASKGLASS_RUNTIME": "aicpu_build_graph"})
+    assert "--runtime aicpu_build_graph" in json.loads(result.stdout)["command"], result
+
+
 def test_the_same_seed_gives_the_same_answer(tg):
     first, second = (shake(tg, RACY, "--case", "stray", *SHORT, "--seed", "5", code=1) for _ in range(2))
     for answer in (first, second):
