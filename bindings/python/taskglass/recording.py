@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 import numpy as np
 
 from . import _html, dtypes, errors
-from ._arguments import converting, encoded, flag, integer
+from ._arguments import converting, encoded, flag, integer, real
 from ._callbacks import Ask, Progress
 from ._dataframe import to_dataframe
 from ._export import ExportResult, export
@@ -571,7 +571,7 @@ class Recording(Closing, _html.Shown):
         for that, as in `replay`.
         """
         chosen = config_of(config).updated(**settings)
-        if timeout:
+        if real(timeout, "timeout"):
             chosen = chosen.updated(timeout=timeout)
         if sandbox is not None:
             chosen = chosen.updated(sandbox=sandbox)
