@@ -242,6 +242,8 @@ static const char *text_of(const char *text)
 
 void tg_shake_get(const struct tg_shake *shake, struct tg_shake_info *info)
 {
+    if (shake == NULL || info == NULL)
+        return;
     *info = shake->info;
     info->case_name = text_of(shake->case_name);
     info->schedule = text_of(shake->schedule);
@@ -256,6 +258,8 @@ void tg_shake_get(const struct tg_shake *shake, struct tg_shake_info *info)
 
 int tg_shake_exit_code(const struct tg_shake *shake)
 {
+    if (shake == NULL)
+        return 2;
     switch (shake->info.result) {
     case TG_SHAKE_SAME:
         return 0;

@@ -19,8 +19,9 @@ def test_run_json_has_its_keys_in_their_order(tg):
     assert list(tg.run_json("vector_add")) == KEYS
 
 
-def test_run_json_of_a_failed_run_has_the_same_keys(tg):
-    assert list(tg.run_json(workload("faults"), "--case", "abort", code=3)) == KEYS
+def test_run_json_of_a_failed_run_has_the_same_keys_and_explains(tg):
+    keys = list(tg.run_json(workload("faults"), "--case", "abort", code=3))
+    assert keys.pop(KEYS.index("error") + 1) == "explanation" and keys == KEYS
 
 
 def test_run_json_says_what_ran(tg):
