@@ -67,6 +67,8 @@ static void pass_space(struct tg_pull *pull)
  * does not allow anywhere. */
 static char peek(struct tg_pull *pull)
 {
+    if (pull->at < pull->size && (unsigned char)pull->text[pull->at] > ' ')
+        return pull->text[pull->at]; /* most often there is no space */
     pass_space(pull);
     return pull->at < pull->size ? pull->text[pull->at] : '\0';
 }
@@ -105,25 +107,33 @@ static size_t escape_length(const struct tg_pull *pull, size_t at)
     return 5;
 }
 
+/* True for a byte of a string that stands for itself. */
+static bool is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
+
 /* The reader stands at an opening quote. */
 static bool read_string(struct tg_pull *pull)
 {
     size_t at = pull->at + 1;
     size_t end = pull->size - pull->at > LONGEST_STRING ? pull->at + LONGEST_STRING : pull->size;
     pull->value = pull->text + at;
-    for (; at < end && pull->text[at] != '"'; at++) {
+    for (;; at++) {
+        while (at < end && is_plain(pull->text[at]))
+            at++;
+        if (at >= end || pull->text[at] == '"')
+            break;
         if ((unsigned char)pull->text[at] < 0x20) {
             pull->at = at;
             return tg_pull_fail(pull, "a control character in a string");
         }
-        if (pull->text[at] == '\\') {
-            size_t length = escape_length(pull, at);
-            if (length == 0) {
-                pull->at = at;
-                return tg_pull_fail(pull, "an escape that JSON does not have");
-            }
-            at += length;
+        size_t length = escape_length(pull, at);
+        if (length == 0) {
+            pull->at = at;
+            return tg_pull_fail(pull, "an escape that JSON does not have");
         }
+        at += length;
     }
     if (at >= end)
         return tg_pull_fail(pull, end < pull->size ? "a string that is too long"
@@ -143,23 +153,23 @@ static size_t digits(const struct tg_pull *pull, size_t at)
     return at - begin;
 }
 
-static bool has(const struct tg_pull *pull, size_t at, const char *any)
+static bool has(const struct tg_pull *pull, size_t at, char one, char other)
 {
-    return at < pull->size && pull->text[at] != '\0' && strchr(any, pull->text[at]);
+    return at < pull->size && (pull->text[at] == one || pull->text[at] == other);
 }
 
 static enum tg_pull_token read_number(struct tg_pull *pull)
 {
-    size_t begin = pull->at, at = begin + has(pull, begin, "-"), n = digits(pull, at);
+    size_t begin = pull->at, at = begin + has(pull, begin, '-', '-'), n = digits(pull, at);
     bool good = n > 0 && (n == 1 || pull->text[at] != '0');
     at += n;
-    if (has(pull, at, ".")) {
+    if (has(pull, at, '.', '.')) {
         n = digits(pull, at + 1);
         good = good && n > 0;
         at += 1 + n;
     }
-    if (has(pull, at, "eE")) {
-        at += 1 + has(pull, at + 1, "+-");
+    if (has(pull, at, 'e', 'E')) {
+        at += 1 + has(pull, at + 1, '+', '-');
         n = digits(pull, at);
         good = good && n > 0;
         at += n;
@@ -297,12 +307,6 @@ unsigned long tg_pull_line(const struct tg_pull *pull)
             tg_map_let_go_part(pull->map, i + 1 - KEPT, i + 1);
     }
     return line;
-}
-
-bool tg_pull_is(const struct tg_pull *pull, const char *word)
-{
-    size_t length = strlen(word);
-    return pull->length == length && memcmp(pull->value, word, length) == 0;
 }
 
 /* --- values ------------------------------------------------------------------------------------ */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct tg_map;
 
@@ -66,7 +67,11 @@ enum tg_pull_token tg_pull_fail(struct tg_pull *pull, const char *problem);
  * pair. */
 size_t tg_pull_text(const struct tg_pull *pull, char *text, size_t room);
 /* True if the last KEY or STRING is this word; the word must not need escapes. */
-bool tg_pull_is(const struct tg_pull *pull, const char *word);
+static inline bool tg_pull_is(const struct tg_pull *pull, const char *word)
+{
+    size_t length = strlen(word); /* of a literal, the compiler knows it */
+    return pull->length == length && memcmp(pull->value, word, length) == 0;
+}
 
 /* The last NUMBER or STRING as an integer: decimal, or "0x…" in a string. False if it is not an
  * integer or does not fit. */
