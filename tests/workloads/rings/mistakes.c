@@ -58,7 +58,7 @@ TG_FN static void new_output(const struct rings *r)
 
 TG_FN static void output(const struct rings *r)
 {
-    uint64_t task = rings_good(r, 0, TG_TASK_NONE);
+    uint64_t task = rings_good(r, 1, TG_TASK_NONE); /* another task sets value 0 */
     if (r->what == RINGS_no_task)
         tg_output(r->rt, task + 1, 0); /* line: no_task */
     else if (r->what == RINGS_no_ring)
