@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes records as files for other programs: NumPy's .npy (format 1.0), several of them in an .npz
+ * Writes records as files for other programs: NumPy's .npy (query/npy_write.h), several of them in an .npz
  * (a zip archive, not compressed), and text.
- *
- * Types that NumPy does not have are stored as unsigned integers of the same width, bit for bit:
- * bfloat16 as uint16, the float8 types as uint8, and the 4-bit types as uint8, one element in each.
  */
 #ifndef TG_EXPORT_EXPORT_H
 #define TG_EXPORT_EXPORT_H
@@ -23,12 +20,6 @@ tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_expo
  * NumPy prints them. Asks the caller of the export now and then whether to go on. */
 tg_status tg_export_txt(FILE *file, struct tg_export_job *job, const struct tg_entry *entry,
                         const struct tg_array *array);
-
-/* Gives `take` the array's bytes as they stand in an .npy file, head first, in pieces. If `take`
- * returns false, it stops and returns false too. */
-typedef bool (*tg_export_piece_fn)(void *context, const void *bytes, size_t size);
-bool tg_export_npy_pieces(const struct tg_array *array, tg_export_piece_fn take, void *context);
-uint64_t tg_export_npy_size(const struct tg_array *array);
 
 /*
  * Writes an .npz. The file is the caller's and may be a pipe: the writer never seeks.

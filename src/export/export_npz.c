@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "export/export_job.h"
 #include "export/export_zip.h"
+#include "query/npy_write.h"
 
 struct tg_npz {
     FILE *file;
@@ -77,13 +78,13 @@ tg_status tg_export_npz_add(struct tg_npz *npz, const char *name, const struct t
     struct tg_zip_entry *entry = add_entry(npz);
     if (!entry)
         return no_memory(error);
-    if (!tg_export_npy_pieces(array, check_piece, &sum))
+    if (!tg_npy_pieces(array, check_piece, &sum))
         return tg_export_failed(npz->job, error);
     *entry = (struct tg_zip_entry){.crc = sum.value, .offset = npz->offset};
-    entry->size = tg_export_npy_size(array);
+    entry->size = tg_npy_size(array);
     snprintf(entry->name, sizeof entry->name, "%.*s.npy", TG_ZIP_NAME - 5, name);
     if (write_piece(npz, part, tg_zip_local_head(entry, part)) &&
-        tg_export_npy_pieces(array, write_piece, npz))
+        tg_npy_pieces(array, write_piece, npz))
         return TG_OK;
     return tg_export_failed(npz->job, error);
 }

@@ -4,6 +4,7 @@
 
 #include "export/export.h"
 #include "export/export_zip.h"
+#include "query/npy_write.h"
 
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ static char *text_of_npy(const struct tg_array *array, size_t *size)
     FILE *file = open_memstream(&text, size);
     REQUIRE(tg_export_npy(file, array, NULL, &error) == TG_OK);
     fclose(file);
-    CHECK_EQ_U(*size, tg_export_npy_size(array));
+    CHECK_EQ_U(*size, tg_npy_size(array));
     return text;
 }
 
