@@ -245,6 +245,13 @@ void tg_bytes_were_read(const void *bytes, size_t size)
     tg_guard_account(bytes, size);
 }
 
+void tg_bytes_are_wanted(const void *bytes, size_t size)
+{
+    const uintptr_t begin = (uintptr_t)bytes / PAGE * PAGE;
+    if (size > 0)
+        (void)madvise((void *)begin, (uintptr_t)bytes + size - begin, MADV_WILLNEED);
+}
+
 bool tg_bytes_equal(const void *a, const void *b, size_t size)
 {
     const unsigned char *x = a, *y = b;

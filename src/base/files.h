@@ -137,7 +137,10 @@ void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end);
  * piece of a large one. When enough of a map was read, none of its pages stays in memory; reading them
  * again is allowed. Does nothing for memory that is not of a mapped file. Any thread may call it. */
 void tg_bytes_were_read(const void *bytes, size_t size);
-/* Loops read so much between two calls. */
+/* Says that a reader is about to read `size` bytes at `bytes`, so that the disk can begin with all parts that it
+ * wants before it waits for the first. Any thread may call it. */
+void tg_bytes_are_wanted(const void *bytes, size_t size);
+/* Loops read so much between two calls of tg_bytes_were_read. */
 enum { TG_READ_PIECE = 1 << 20 };
 /* The same in a loop, forwards or backwards, which begins with *from where it begins to read and is
  * now at `at`. */

@@ -293,6 +293,10 @@ const struct tg_record *tg_recording_at_(const struct tg_recording *recording, u
 #define tg_recording_at(recording, index) \
     tg_recording_at_(recording, index, &(struct tg_record){.type = 0})
 
+/* For whoever goes through the records one by one, with *from 0 at the beginning: every so many records, the memory of
+ * the journal before record `index` is released. Past the last record, what is left is. */
+void tg_recording_let_go(const struct tg_recording *recording, uint64_t index, size_t *from);
+
 /* For tests: opens a recording in memory, which stays the caller's: a journal or a manifest, and
  * its payload (size 0: none). */
 tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *payload,

@@ -71,3 +71,20 @@ const struct tg_span *tg_span_of(const struct tg_recording *recording, uint64_t 
     }
     return &recording->span[low];
 }
+
+void tg_recording_let_go(const struct tg_recording *recording, uint64_t index, size_t *from)
+{
+    enum { OFTEN = 1 << 16 };
+    const bool is_end = index >= recording->info.records;
+    if (!recording->info.from_journal || (index % OFTEN != 0 && !is_end))
+        return;
+    const struct tg_span *span = is_end ? NULL : tg_span_of(recording, index);
+    size_t at = recording->map.size;
+    if (span)
+        at = span->in_manifest ? *from
+                               : tg_journal_place(recording, span->from + (index - span->first));
+    if (at <= *from)
+        return;
+    tg_map_let_go_part(&recording->map, *from, at);
+    *from = at;
+}

@@ -361,4 +361,20 @@ TEST(bytes_that_were_read_are_still_there)
     CHECK(tg_bytes_equal(own, "abcdefg", sizeof own));
 }
 
+TEST(bytes_that_are_wanted_stay_the_same)
+{
+    struct tg_map map;
+    unsigned char own[8] = "abcdefg";
+    put("o", 3 * PAGE);
+    REQUIRE(tg_map_open(at("o"), TG_LINKS_FOLLOW, &map) == 0);
+    const unsigned char middle = map.bytes[PAGE + 1];
+    tg_bytes_are_wanted(map.bytes + PAGE + 1, PAGE);
+    CHECK_EQ_U(map.bytes[PAGE + 1], middle);
+    CHECK_EQ_I(tg_map_check(&map), 0);
+    tg_map_close(&map);
+    tg_bytes_are_wanted(own, sizeof own);
+    tg_bytes_are_wanted(NULL, 0);
+    CHECK_EQ_MEM(own, "abcdefg", sizeof own);
+}
+
 TEST_MAIN()
