@@ -179,28 +179,39 @@ static void begin(unsigned dtype, uint64_t elements, struct tg_tensor_stats *sta
     measure->mean = measure->spread = 0;
 }
 
-/* False if `asked`, which may be NULL, said not to go on. */
+/* The number of elements that were measured: fewer than all if `asked`, which may be NULL, said not to go on. */
+static uint64_t measure_blocks(struct measure *measure, const unsigned char *bytes,
+                               uint64_t elements, const struct tg_array_asked *asked)
+{
+    const struct tg_decoder *decoder = &measure->decoder;
+    const void *kept = bytes;
+    uint64_t at = 0;
+    bool goes_on = true;
+    while (at < elements && goes_on) {
+        int count = elements - at < TG_BLOCK ? (int)(elements - at) : TG_BLOCK;
+        const unsigned char *block = bytes + tg_decoder_bytes(decoder, at);
+        measure_block(measure, block, count);
+        tg_bytes_reach(&kept, block);
+        at += (uint64_t)count;
+        goes_on = !asked || at % ASKED != 0 || asked->goes_on(asked->context);
+    }
+    if (at > 0) /* else there may be no bytes at all */
+        tg_bytes_were_read(
+            kept, (size_t)(bytes + tg_decoder_bytes(decoder, at) - (const unsigned char *)kept));
+    return at;
+}
+
+/* False if `asked` said not to go on. */
 static bool measure_all(unsigned dtype, const unsigned char *bytes, uint64_t elements,
                         const struct tg_array_asked *asked, struct tg_tensor_stats *stats)
 {
     struct measure measure;
     begin(dtype, elements, stats, &measure);
-    const void *kept = bytes;
-    for (uint64_t at = 0; at < elements; at += TG_BLOCK) {
-        int count = elements - at < TG_BLOCK ? (int)(elements - at) : TG_BLOCK;
-        const unsigned char *block = bytes + tg_decoder_bytes(&measure.decoder, at);
-        measure_block(&measure, block, count);
-        tg_bytes_reach(&kept, block);
-        if (asked && (at + TG_BLOCK) % ASKED == 0 && !asked->goes_on(asked->context))
-            return false;
-    }
-    if (elements > 0) /* else there may be no bytes at all */
-        tg_bytes_were_read(kept, (size_t)(bytes + tg_decoder_bytes(&measure.decoder, elements) -
-                                          (const unsigned char *)kept));
+    stats->elements = measure_blocks(&measure, bytes, elements, asked);
     stats->mean = stats->finite > 0 ? (double)measure.mean : NAN;
     stats->deviation =
         stats->finite > 0 ? (double)sqrtl(measure.spread / (long double)stats->finite) : NAN;
-    return true;
+    return stats->elements == elements;
 }
 
 bool tg_array_measure_asking(const struct tg_array *array, const struct tg_array_asked *asked,

@@ -7,7 +7,7 @@
 
 #include "query/array_print.h"
 
-/* Returns false if it was stopped: the numbers are then those of no array. */
+/* Returns false if it was stopped: the numbers are then those of the first `stats->elements` elements. */
 bool tg_array_measure_asking(const struct tg_array *array, const struct tg_array_asked *asked,
                              struct tg_tensor_stats *stats);
 
