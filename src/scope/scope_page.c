@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page: web/scope.html, which is embedded in the library, with the data in the middle as one JSON
+ * The page: web/dist/scope.html, which is embedded in the library, with the data in the middle as one JSON
  * object in a <script> element. A browser searches for the end of that element before it parses the
  * JSON, so every '<' is escaped.
  */

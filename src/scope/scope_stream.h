@@ -13,7 +13,7 @@
  * A varint has 7 bits in each byte, the low bits first; bit 7 is set if more bytes follow. A signed
  * varint has its sign in bit 0. For a beginning, the prediction is one level below the innermost open scope,
  * and the site of the last scope that began at that depth. For an end it is the innermost open scope.
- * web/scope.html reads this format.
+ * web/src/rings/samples.ts reads this format.
  */
 #ifndef TG_SCOPE_SCOPE_STREAM_H
 #define TG_SCOPE_SCOPE_STREAM_H
