@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline in words: for the tooltip, for readers of the screen, and for the measured stretch of time.
+import { formatCount, formatNs, formatShare, plural } from "../format.js";
+import type { TimelineData } from "./data.js";
+import type { Measured } from "./scene.js";
+
+/** "20,000 tasks on 24 cores in 1.20 ms; the cores were busy 78.1 % of the time." */
+export function describeRun(data: TimelineData): string {
+  const { model } = data;
+  const busy = data.lanes.reduce((sum, lane) => sum + lane.busyIn(0, model.span), 0);
+  const share = busy / Math.max(1, model.span * data.lanes.length);
+  return (
+    `${plural(model.timed, "task")} on ${plural(data.lanes.length, "core")} in ${formatNs(model.span)}; ` +
+    `the cores were busy ${formatShare(share)} of the time.`
+  );
+}
+
+/** One line about a task, for a reader of the screen. */
+export function describeTask(data: TimelineData, task: number): string {
+  const { model } = data;
+  const begin = model.beginOf(task);
+  const core = task < model.timed ? model.cores[model.partCore[model.firstPart[task]]] : undefined;
+  const where = core ? `on ${core.name}` : "without a core";
+  const when = Number.isNaN(begin) ? "its times are not known" : `begins at ${formatNs(begin)}, takes ${formatNs(lengthOf(data, task))}`;
+  return `Task ${model.idText(task)}, ${model.kernelOf(task)}, ${where}, ${when}.`;
+}
+
+/** NaN: not known. */
+export function lengthOf(data: TimelineData, task: number): number {
+  return data.model.endOf(task) - data.model.beginOf(task);
+}
+
+export interface Measurement {
+  length: number;
+  slices: number; // a kernel of a task on a core, with some of its time in the stretch
+  share: number; // busy, of all cores
+}
+
+export function measure(data: TimelineData, { from, to }: Measured): Measurement {
+  let slices = 0;
+  let busy = 0;
+  for (const lane of data.lanes) {
+    slices += lane.countIn(from, to);
+    busy += lane.busyIn(from, to);
+  }
+  return { length: to - from, slices, share: busy / Math.max(1e-9, (to - from) * data.lanes.length) };
+}
+
+export function describeMeasurement(measured: Measurement): string {
+  return (
+    `${formatNs(measured.length)}: ${formatCount(measured.slices)} ${measured.slices === 1 ? "slice" : "slices"}, ` +
+    `cores busy ${formatShare(measured.share)}`
+  );
+}
