@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/grow.h"
+#include "base/spread.h"
 #include "recording/reader.h"
 
 enum { FIRST_SLOTS = 1024 };
@@ -16,7 +17,7 @@ enum { FIRST_SLOTS = 1024 };
 
 static size_t place_of(const struct tg_seen_tasks *seen, uint64_t id)
 {
-    size_t at = (size_t)(id * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (seen->n_slots - 1);
+    size_t at = (size_t)tg_spread(id) & (seen->n_slots - 1);
     while (seen->slot[at] && seen->task[seen->slot[at] - 1].id != id)
         at = (at + 1) & (seen->n_slots - 1);
     return at;

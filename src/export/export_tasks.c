@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/spread.h"
 
 enum { FIRST_SLOTS = 1024 };
 
 static size_t place_of(const struct tg_export_tasks *tasks, uint64_t id)
 {
-    size_t at = (size_t)(id * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (tasks->n_slots - 1);
+    size_t at = (size_t)tg_spread(id) & (tasks->n_slots - 1);
     while (tasks->slot[at] && tasks->at[tasks->slot[at] - 1].id != id)
         at = (at + 1) & (tasks->n_slots - 1);
     return at;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/spread.h"
 #include "base/words.h"
 
 enum { FIRST_SLOTS = 64, MOST_DEPTH = 1024 };
@@ -69,7 +70,7 @@ static bool is_over(const struct tg_trace_reader *reader)
 
 static size_t place_of(const struct tg_trace_reader *reader, uint64_t key)
 {
-    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (reader->n_slots - 1);
+    size_t at = (size_t)tg_spread(key) & (reader->n_slots - 1);
     while (reader->slot[at] && reader->lane[reader->slot[at] - 1].key != key)
         at = (at + 1) & (reader->n_slots - 1);
     return at;
