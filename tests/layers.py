@@ -47,6 +47,7 @@ ALLOWED = {
     "host": {"platform", "reference", "sandbox", "recording", "query", "scope", "trace",
              "race"} | FLOOR,
     "shake": {"analysis", "query", "recording", "trace"} | FLOOR,
+    "workbench": {"export", "analysis", "query", "recording", "scope", "trace", "race"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),
 }

@@ -26,7 +26,8 @@ SKIPPED = {".git", ".cache", ".pytest_cache", "__pycache__", "build", "outputs",
 # Verbs that open a device: only they can end with 3.
 WITH_DEVICE = {"run", "shake", "replay"}
 # Pages that also speak of what no public header has.
-FOR_DEVELOPERS = {"architecture.md", "design.md", "security.md", "wire-format.md", "live-protocol.md"}
+FOR_DEVELOPERS = {"architecture.md", "design.md", "security.md", "wire-format.md", "live-protocol.md",
+                  "workbench-protocol.md"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.M | re.S)
 
