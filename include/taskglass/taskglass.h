@@ -31,5 +31,6 @@
 #include <taskglass/timing.h>
 #include <taskglass/verify.h>
 #include <taskglass/version.h>
+#include <taskglass/workbench.h>
 
 #endif
