@@ -23,6 +23,12 @@ export function formatNs(ns: number | null | undefined): string {
   return `${Number.isInteger(ns) ? ns : short(ns)} ns`;
 }
 
+/** How long something took. `isBound`: it took this long or longer, and nothing is known if that is no time at all. */
+export function formatLength(ns: number, isBound: boolean): string {
+  if (!isBound) return formatNs(ns);
+  return ns > 0 ? `at least ${formatNs(ns)}` : "not known";
+}
+
 /** A place on the time axis, exact to `step` nanoseconds: neighbours that are `step` apart look different. */
 export function formatTick(ns: number, step: number): string {
   if (Math.abs(ns) < step / 2) return "0";

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Parameters, ask } from "./api.js";
 import { type Edges, type RunModel, modelOf } from "./model.js";
+import { showKernels } from "./palette.js";
 
 /** Something that loads: nothing yet, a value, or the sentence that says why there is none, or no newer one. */
 export interface Loaded<T> {
@@ -46,7 +47,16 @@ export function useAsk<T>(name: string, parameters: Parameters | null, generatio
 
 /** The model of a run; the old one stays while a grown run loads. */
 export function useModel(key: string | undefined, generation = 0): Loaded<RunModel> {
-  return useLoaded<RunModel>(() => (key === undefined ? null : modelOf(key)), [key, generation]);
+  return useLoaded<RunModel>(
+    () =>
+      key === undefined
+        ? null
+        : modelOf(key).then((model) => {
+            showKernels(key, model.kernels);
+            return model;
+          }),
+    [key, generation],
+  );
 }
 
 /** The edges of a model: null while they load and if there are none, in which case `error` says why. */
@@ -96,4 +106,14 @@ export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return true;
   const target = event.target;
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+/** True if a key that was pressed outside of a picture is meant for it. Keys that press a button are not, nor those that
+ * scroll the page if it scrolls. */
+export function isForPicture(event: KeyboardEvent, picture: Element, pageScrolls = true): boolean {
+  if (event.defaultPrevented || isTyping(event) || document.querySelector("dialog[open]")) return false;
+  const isOutside = !(event.target instanceof Node && picture.contains(event.target));
+  if (!isOutside) return false;
+  const hasFocus = event.target !== document.body && event.target !== document.getElementById("main");
+  return pageScrolls || hasFocus ? !/^(Enter| |Arrow.*|Page.*|Home|End)$/.test(event.key) : true;
 }

@@ -4,7 +4,7 @@
 //
 // A task is a number here: its index in the timeline. Tasks that only deps.json has follow behind those.
 import { type Columns, askColumns } from "./api.js";
-import { registerKernels } from "./palette.js";
+import { plural } from "./format.js";
 
 export interface CoreInfo {
   number: number;
@@ -31,6 +31,7 @@ interface EdgesHeader {
   kernels: string[];
   runtime: string;
   lost: number;
+  unknown: number;
   generation: number;
 }
 
@@ -42,6 +43,11 @@ export function timeAt(times: Times, index: number): number {
   const time = times[index];
   return times instanceof Uint32Array && time === UNKNOWN ? NaN : time;
 }
+
+/** Of part_flags: it had not ended; it began at its begin or before; it ended at its end or later. */
+export const UNFINISHED = 1;
+export const BEGAN_BEFORE = 2;
+export const ENDED_LATER = 4;
 
 export const EDGE_KINDS = ["explicit", "raw", "war", "waw"];
 
@@ -59,6 +65,7 @@ export class Edges {
   readonly order: Uint32Array; // tasks in the order of submission
   /** The host built the graph before the run: every task was submitted when the run began. */
   readonly isBuiltBefore: boolean;
+  readonly notes: string[]; // what is missing
   /** Edges by the task that waits: those of task t are [first[t], first[t + 1]) of `before` and `kind`. */
   readonly first: Uint32Array;
   readonly before: Uint32Array;
@@ -72,6 +79,9 @@ export class Edges {
     this.scopes = header.scopes;
     this.lines = header.lines;
     this.kernels = header.kernels;
+    this.notes = [];
+    if (header.lost > 0) this.notes.push(`${plural(header.lost, "task or edge", "tasks and edges")} of the graph ${header.lost === 1 ? "was" : "were"} not written by the run.`);
+    if (header.unknown > 0) this.notes.push(`${plural(header.unknown, "edge")} of deps.json ${header.unknown === 1 ? "leads" : "lead"} to no task and ${header.unknown === 1 ? "is" : "are"} left out.`);
     this.order = column.task as Uint32Array;
     this.isBuiltBefore = header.runtime === "host_build_graph";
     const submitted = column.submitted as Times;
@@ -157,7 +167,6 @@ export class RunModel {
     this.notes = header.notes;
     // Other programs record kernels without names; they are still different kernels.
     this.kernels = header.kernels.map((name, index) => name || `unnamed ${index}`);
-    registerKernels(this.kernels);
     this.cores = header.cores;
     this.id = column.id as BigUint64Array;
     this.timed = this.id.length;
@@ -239,14 +248,19 @@ export class RunModel {
     return task < this.timed && this.firstPart[task] < this.firstPart[task + 1] ? timeAt(this.partBegin, this.firstPart[task]) : NaN;
   }
 
+  /** When its last part had ended; NaN: not known, also if one of them had not ended. */
   endOf(task: number): number {
-    let end = NaN;
-    if (task < this.timed)
-      for (let part = this.firstPart[task]; part < this.firstPart[task + 1]; part++) {
-        const time = timeAt(this.partEnd, part);
-        if (!(time <= end)) end = time;
-      }
+    if (task >= this.timed || this.firstPart[task] >= this.firstPart[task + 1]) return NaN;
+    let end = -Infinity;
+    for (let part = this.firstPart[task]; part < this.firstPart[task + 1]; part++) end = Math.max(end, timeAt(this.partEnd, part));
     return end;
+  }
+
+  /** The flags of all its parts: with one of them set, its times are bounds. */
+  flagsOf(task: number): number {
+    let flags = 0;
+    if (task < this.timed) for (let part = this.firstPart[task]; part < this.firstPart[task + 1]; part++) flags |= this.partFlags[part];
+    return flags;
   }
 
   /** When the last task that it waited for had ended, or it was submitted; NaN: not known. Needs the edges. */
@@ -259,7 +273,7 @@ export class RunModel {
     }
     for (const before of this.edges.waitsFor(task)) {
       const end = this.endOf(before);
-      if (Number.isNaN(end)) return NaN;
+      if (Number.isNaN(end) || this.flagsOf(before) & (UNFINISHED | ENDED_LATER)) return NaN;
       if (end > ready) ready = end;
     }
     return ready;
@@ -279,6 +293,7 @@ export function parseId(text: string): bigint | null {
 
 // --- the models that are loaded ---------------------------------------------------------------------
 
+const MOST_MODELS = 4;
 const models = new Map<string, Promise<RunModel>>();
 let lastLoadMs = 0;
 
@@ -295,6 +310,8 @@ export function modelOf(key: string, again = false): Promise<RunModel> {
     const begin = performance.now();
     model = RunModel.load(key);
     models.set(key, model);
+    // Who has looked at many large runs must not keep all of them in memory; the first one is the oldest.
+    for (const old of models.keys()) if (models.size > MOST_MODELS) models.delete(old);
     model.then(
       () => (lastLoadMs = performance.now() - begin),
       () => models.delete(key),

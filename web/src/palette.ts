@@ -15,7 +15,14 @@ export function categoryColour(index: number): string {
 
 const chosen = new Map<string, number>();
 const takenBy = new Uint32Array(CATEGORY_COUNT);
-takenBy[CATEGORY_COUNT - 1] = 1; // grey looks like "nothing": a kernel gets it only when the others are used up
+let shownRun = "";
+
+function forgetChoices(): void {
+  chosen.clear();
+  takenBy.fill(0);
+  takenBy[CATEGORY_COUNT - 1] = 1; // grey looks like "nothing": a kernel gets it only when the others are used up
+}
+forgetChoices();
 
 /** FNV-1a: the same name prefers the same colour in every run. */
 function preferred(name: string): number {
@@ -40,6 +47,14 @@ function choose(name: string): number {
 /** Gives colours to the kernels of a run, in an order that does not depend on who asks first. */
 export function registerKernels(names: readonly string[]): void {
   for (const name of [...names].sort()) if (!chosen.has(name)) choose(name);
+}
+
+/** Run `key` is shown from now on. Its colours do not depend on the runs that were looked at before, so that a colleague
+ * sees the same; in a run that grows, kernels keep theirs. */
+export function showKernels(key: string, names: readonly string[]): void {
+  if (key !== shownRun) forgetChoices();
+  shownRun = key;
+  registerKernels(names);
 }
 
 export function kernelColour(name: string): string {

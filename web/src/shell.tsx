@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type RunEntry, type RunInfo, type Runs, ask, isStatic } from "./api.js";
 import { useAsk, useThemeChange } from "./hooks.js";
 import { useLive } from "./live.js";
+import { modelOf } from "./model.js";
 import { type Route, goInstead, linkTo, parseRoute } from "./route.js";
 import { HelpDialog, useShellKeys } from "./shell-help.js";
 import { LiveStrip } from "./shell-live.js";
@@ -80,6 +81,10 @@ export function Shell() {
   const info = useAsk<RunInfo>("run", key === undefined ? null : { run: key }, growth);
   const live = useLive(key, info.value?.live ?? false);
   useEffect(() => setGrowth(live.generation), [live.generation]);
+  useEffect(() => {
+    // The timeline takes longest, so it is asked for beside what the shell asks. The view says why it fails.
+    if (view?.name === "timeline" && key !== undefined) modelOf(key).catch(() => undefined);
+  }, [view, key]);
   useShellKeys(route, () => setHelp((open) => !open));
 
   useEffect(() => {
@@ -105,7 +110,7 @@ export function Shell() {
         <Menu route={route} view={view} />
       </header>
       {runsError && <ErrorLine>{runsError}</ErrorLine>}
-      {key !== undefined && info.error && <ErrorLine>{info.error}</ErrorLine>}
+      {key !== undefined && info.error && info.error !== runsError && <ErrorLine>{info.error}</ErrorLine>}
       {info.value && <FailureStrip info={info.value} entry={entry} view={route.view} />}
       {info.value?.live && <LiveStrip run={info.value} live={live} />}
       <main id="main" class={`main view-${route.view}`} tabIndex={-1}>

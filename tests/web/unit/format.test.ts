@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import test from "node:test";
-import { asSentence, formatAgo, formatBytes, formatNs, formatSeconds, formatTick, plural } from "../../../web/src/format.js";
+import { asSentence, formatAgo, formatBytes, formatLength, formatNs, formatSeconds, formatTick, plural } from "../../../web/src/format.js";
 
 test("times have three digits and the unit that fits", () => {
   assert.deepEqual(
@@ -35,4 +35,8 @@ test("one is not many", () => {
 test("a note becomes a sentence", () => {
   assert.equal(asSentence("the run goes on"), "The run goes on.");
   assert.equal(asSentence("Done."), "Done.");
+});
+
+test("a length that is a bound says so, and nothing if it bounds nothing", () => {
+  assert.deepEqual([formatLength(1500, false), formatLength(1500, true), formatLength(0, true)], ["1.50 µs", "at least 1.50 µs", "not known"]);
 });

@@ -82,6 +82,13 @@ test("isotonic numbers rise and are nearest to what is wanted", () => {
   assert.deepEqual(isotonic([], []), []);
 });
 
+test("thirty nodes that wait for one stay in one layer, so that no link passes behind a node", () => {
+  const links = Array.from({ length: 30 }, (_, i) => ({ from: 0, to: i + 1 }));
+  const { places, isSideways } = layOut(31, links, SIZE, WINDOW);
+  const across = new Set(places.slice(1).map((place) => (isSideways ? place.x : place.y)));
+  assert.equal(across.size, 1);
+});
+
 test("a hundred nodes that wait for one are folded into rows, and no two overlap", () => {
   const links = Array.from({ length: 100 }, (_, i) => ({ from: 0, to: i + 1 }));
   const { places, width, height } = layOut(101, links, SIZE, WINDOW);

@@ -44,3 +44,16 @@ test("a task is not ready after it began", () => {
     { name: "runs", from: 50, to: 60 },
   ]);
 });
+
+test("a task whose ready time is not known is not said to have been ready", () => {
+  assert.deepEqual(phasesOf({ submitted: 10, ready: null, last: null, begin: 50, end: 60 }), [
+    { name: "unknown", from: 10, to: 50 },
+    { name: "runs", from: 50, to: 60 },
+  ]);
+});
+
+test("a bound is not the end of a phase", () => {
+  const times = { submitted: 10, ready: 30, last: null, begin: 50, end: 60 };
+  assert.deepEqual(phasesOf({ ...times, beganBefore: true }).map((phase) => phase.name), ["waits"]);
+  assert.deepEqual(phasesOf({ ...times, endedLater: true }).map((phase) => phase.name), ["waits", "ready"]);
+});

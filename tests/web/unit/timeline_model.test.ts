@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Columns } from "../../../web/src/api.js";
-import { Edges, RunModel, idText, parseId } from "../../../web/src/model.js";
+import { BEGAN_BEFORE, ENDED_LATER, Edges, RunModel, idText, parseId } from "../../../web/src/model.js";
 import { arrowsAround } from "../../../web/src/timeline/arrows.js";
 import { TimelineData } from "../../../web/src/timeline/data.js";
 import { describeMeasurement, measure } from "../../../web/src/timeline/describe.js";
@@ -137,4 +137,40 @@ test("a task of a graph that the host built was there when the run began", () =>
   assert.ok(model.edges);
   model.edges.submitted.fill(NaN);
   assert.deepEqual([model.readyOf(0), model.readyOf(1)], [0, 10]);
+});
+
+test("a task waits for an unknown time if what it waited for ended later than is known", () => {
+  const model = chain(3);
+  model.partFlags[0] = ENDED_LATER;
+  assert.deepEqual([model.readyOf(1), model.readyOf(2)], [NaN, 25]);
+});
+
+test("a task whose begin is a bound is not counted as ready until then", async () => {
+  const readyAt = async (flags: number) => {
+    const model = chain(2);
+    model.partFlags.fill(flags);
+    assert.ok(model.edges);
+    return (await new TimelineData(model).makeEdgeTracks(model.edges, () => false))?.ready ?? null;
+  };
+  assert.notEqual(await readyAt(0), null);
+  assert.equal(await readyAt(BEGAN_BEFORE), null);
+});
+
+test("a task has no end while one of its parts has none", () => {
+  const model = chain(3);
+  model.firstPart.set([0, 3, 3, 3]); // task 0 has all parts
+  assert.equal(model.endOf(0), 40);
+  model.partEnd[1] = 0xffffffff;
+  assert.equal(model.endOf(0), NaN);
+});
+
+test("a graph that was not written completely says so", () => {
+  const header = { scopes: [], lines: [], kernels: [], runtime: "", lost: 3, unknown: 1 };
+  const none = new Uint32Array(0);
+  const column = { task: none, scope: none, line: none, kernel: none, submitted: none, before: none, after: none, kind: new Uint8Array(0) };
+  const edges = new Edges({ header, column } as unknown as Columns<never>, 0);
+  assert.deepEqual(edges.notes, [
+    "3 tasks and edges of the graph were not written by the run.",
+    "1 edge of deps.json leads to no task and is left out.",
+  ]);
 });

@@ -2,28 +2,13 @@
 // The comparison of two runs: a job of the server, asked again until it ends.
 import { useEffect, useState } from "preact/hooks";
 import { type Job, ask, isStatic } from "../api.js";
-
-const FIRST_MS = 120;
-const MOST_MS = 1000;
+import { followJob } from "../jobs.js";
 
 export interface DiffJob {
   job: Job | null;
   error: string;
   cancel: () => void;
   again: () => void;
-}
-
-async function follow(start: Job, signal: AbortSignal, show: (job: Job) => void): Promise<void> {
-  let job = start;
-  let pause = FIRST_MS;
-  show(job);
-  while (job.state === "working" && !signal.aborted) {
-    await new Promise((wake) => setTimeout(wake, pause));
-    pause = Math.min(pause * 1.5, MOST_MS);
-    if (signal.aborted) return;
-    job = await ask<Job>("job", { job: job.job }, signal);
-    show(job);
-  }
 }
 
 /** Starts `taskglass diff A B`, or finds the one that was started before. */
@@ -34,13 +19,12 @@ export function useDiffJob(a: string | undefined, b: string | undefined): DiffJo
   useEffect(() => {
     if (!a || !b) return undefined;
     const stop = new AbortController();
-    const show = (job: Job) => !stop.signal.aborted && setState({ about, job, error: "" });
+    const show = (job: Job) => {
+      if (!stop.signal.aborted) setState({ about, job, error: "" });
+    };
     const fail = (cause: unknown) => !stop.signal.aborted && setState({ about, job: null, error: cause instanceof Error ? cause.message : String(cause) });
     if (isStatic) fail(new Error("This page has no server, and comparing needs one: taskglass serve A B"));
-    else
-      ask<Job>("ask", { verb: "diff", run: a, b }, stop.signal)
-        .then((job) => follow(job, stop.signal, show))
-        .catch(fail);
+    else followJob({ verb: "diff", run: a, b }, show, stop.signal).catch(fail);
     return () => stop.abort();
   }, [about, attempt]);
   const shown = state.about === about ? state : { job: null, error: "" };

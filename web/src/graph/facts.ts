@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the graph shows of each task, as columns: kernel, scope, time, core, and its place in the order of submission.
-import { type Edges, type RunModel, timeAt } from "../model.js";
+import { BEGAN_BEFORE, ENDED_LATER, type Edges, type RunModel, UNFINISHED, timeAt } from "../model.js";
 import { STEPS, type Work } from "./slices.js";
 
 export const NOT_KNOWN = 0xffffffff;
@@ -54,6 +54,9 @@ function* kernelsOf(model: RunModel, edges: Edges | null, names: Names): Work<Ui
   return kernel;
 }
 
+/** Of a task that had not ended, or of which only a bound is known, nobody knows how long it took. */
+const NOT_EXACT = UNFINISHED | BEGAN_BEFORE | ENDED_LATER;
+
 function* timesOf(model: RunModel, time: Float64Array, core: Int32Array): Work<void> {
   for (let task = 0; task < model.timed; task++) {
     if (task % STEPS === 0) yield;
@@ -67,7 +70,7 @@ function* timesOf(model: RunModel, time: Float64Array, core: Int32Array): Work<v
     for (let part = first; part < past; part++) {
       const from = timeAt(model.partBegin, part);
       const to = timeAt(model.partEnd, part);
-      if (Number.isNaN(from) || Number.isNaN(to) || model.partFlags[part] & 1) isKnown = false;
+      if (Number.isNaN(from) || Number.isNaN(to) || model.partFlags[part] & NOT_EXACT) isKnown = false;
       begin = Math.min(begin, from);
       end = Math.max(end, to);
       if (model.partCore[part] !== core[task]) core[task] = SEVERAL_CORES;

@@ -27,7 +27,8 @@ const NODE_GAP = 18;
 const LAYER_GAP = 44;
 const PART_GAP = 34;
 const FOLD_GAP = 14; // between the rows of one layer
-const FLAT = 6; // a part that is so many times flatter than the window is folded
+const FLAT = 6; // a part that is so many times flatter than the window is folded,
+const FEW = 30; // unless its layers have few nodes: links into a further row pass behind the nodes of the first
 const BEND = 10; // room for an edge that passes
 
 /** A connected part of the graph. */
@@ -91,7 +92,7 @@ function rowLength(sorted: Sorted, size: Size, ratio: number): number {
   const widest = Math.max(...sorted.layers.layer.map((layer) => layer.filter((cell) => cell < sorted.part.nodes.length).length));
   const width = widest * (size.width + NODE_GAP);
   const height = sorted.layers.layer.length * (size.height + LAYER_GAP);
-  if (width / height < FLAT * ratio) return Infinity;
+  if (widest <= FEW || width / height < FLAT * ratio) return Infinity;
   return Math.max(Math.ceil(Math.sqrt((widest * ratio * (size.height + FOLD_GAP)) / (size.width + NODE_GAP))), 4);
 }
 

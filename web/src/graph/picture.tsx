@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture: nodes and edges that are placed, with pan, zoom, keys and a small map.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useSize } from "../hooks.js";
+import { isForPicture, useSize } from "../hooks.js";
 import { parseColour, themeTokens } from "../palette.js";
 import { type Camera, MOST_SCALE, centred, fit, leastScale, pan, reveal, zoom } from "./camera.js";
 import type { NodeColour } from "./colours.js";
@@ -41,8 +41,14 @@ export function Picture(props: PictureProps) {
   const resting = useRef(0); // a change of the picture ends the gesture that caused it
   const least = leastScale(layout, window);
 
+  const lastNodes = useRef("");
+
   useEffect(() => {
     if (!isReady) return;
+    // A run that grows draws the same nodes again and again: who looks closely at one stays there.
+    const nodes = scene.nodes.map((node) => node.key).join("\n");
+    if (nodes === lastNodes.current) return;
+    lastNodes.current = nodes;
     const all = fit(layout, window);
     const at = scene.nodes.findIndex((node) => node.key === selected);
     const place = layout.places[at];
@@ -111,6 +117,16 @@ export function Picture(props: PictureProps) {
     event.stopPropagation();
     acts[event.key]();
   };
+
+  const latestPress = useRef(press);
+  latestPress.current = press;
+  useEffect(() => {
+    const pressOutside = (event: KeyboardEvent) => {
+      if (svg.current && isForPicture(event, svg.current, false)) latestPress.current(event);
+    };
+    globalThis.addEventListener("keydown", pressOutside);
+    return () => globalThis.removeEventListener("keydown", pressOutside);
+  }, []);
 
   // One node can be reached by Tab: the last one that had the focus, the selected one, or the first.
   const stops = [focused, selected].map((key) => scene.nodes.findIndex((node) => node.key === key));

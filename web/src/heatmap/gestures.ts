@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mouse, trackpad, touch and keys of a heatmap. Every coordinate here is a CSS pixel of the plane's part of the canvas.
+import { isForPicture } from "../hooks.js";
 import { type Camera, NUMBER_SCALE, type Size } from "./camera.js";
 import { RULER } from "./draw.js";
 import type { Place } from "./picture.js";
@@ -146,6 +147,7 @@ export function listen(ground: Ground): () => void {
   canvas.addEventListener("pointercancel", on.cancel, options);
   canvas.addEventListener("pointerleave", () => ground.camera.pointAway(), options);
   canvas.addEventListener("keydown", (event) => onKey(ground, event), options);
+  window.addEventListener("keydown", (event) => isForPicture(event, canvas) && onKey(ground, event), options);
   canvas.addEventListener(
     "dblclick",
     (event) => {

@@ -3,9 +3,7 @@
 // kept while the page is open.
 import { useEffect, useState } from "preact/hooks";
 import { type Job, type Parameters, ask, isStatic, requestText } from "../api.js";
-
-const FIRST_MS = 120;
-const MOST_MS = 1000;
+import { followJob } from "../jobs.js";
 
 /** A question, as the address and the server know it. */
 export interface Question {
@@ -27,6 +25,7 @@ export function questionKey(question: Question): string {
 export interface Asked {
   job: Job | null;
   error: string; // why it could not be asked
+  generation?: number; // of the run, when it was asked
 }
 
 const kept = new Map<string, Asked>();
@@ -39,19 +38,13 @@ function keep(key: string, asked: Asked): void {
 }
 
 /** Looks after a job until it ends, whether or not somebody watches: its answer is kept. */
-async function follow(key: string, question: Question): Promise<void> {
+async function follow(key: string, question: Question, generation: number): Promise<void> {
   if (following.has(key)) return;
   following.add(key);
   try {
-    let job = await ask<Job>("ask", parametersOf(question));
-    keep(key, { job, error: "" });
-    for (let pause = FIRST_MS; job.state === "working"; pause = Math.min(pause * 1.5, MOST_MS)) {
-      await new Promise((wake) => setTimeout(wake, pause));
-      job = await ask<Job>("job", { job: job.job });
-      keep(key, { job, error: "" });
-    }
+    await followJob(parametersOf(question), (job) => keep(key, { job, error: "", generation }));
   } catch (error) {
-    keep(key, { job: null, error: error instanceof Error ? error.message : String(error) });
+    keep(key, { job: null, error: error instanceof Error ? error.message : String(error), generation });
   } finally {
     following.delete(key);
   }
@@ -66,8 +59,8 @@ export interface AskedState extends Asked {
   cancel: () => void;
 }
 
-/** What is known about a question. `isWanted`: ask it if nothing is known yet. */
-export function useQuestion(question: Question | null, isWanted: boolean): AskedState {
+/** What is known about a question. `isWanted`: ask it if nothing is known yet. `generation`: that of the run. */
+export function useQuestion(question: Question | null, isWanted: boolean, generation: number): AskedState {
   const key = question ? questionKey(question) : "";
   const [, update] = useState(0);
   useEffect(() => {
@@ -77,14 +70,14 @@ export function useQuestion(question: Question | null, isWanted: boolean): Asked
     return () => set.delete(changed);
   }, [key]);
   useEffect(() => {
-    if (question && isWanted && !isStatic && !kept.has(key)) void follow(key, question);
+    if (question && isWanted && !isStatic && !kept.has(key)) void follow(key, question, generation);
   }, [key, isWanted]);
   const asked = kept.get(key) ?? { job: null, error: isStatic && question && isWanted ? noServer(question) : "" };
   return {
     ...asked,
     start: () => {
       kept.delete(key);
-      if (question && !isStatic) void follow(key, question);
+      if (question && !isStatic) void follow(key, question, generation);
     },
     cancel: () => {
       if (asked.job) void ask<Job>("cancel", { job: asked.job.job }).catch(() => undefined);

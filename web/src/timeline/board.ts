@@ -176,7 +176,9 @@ export class Board {
     for (let core = model.partCore[part] + direction; core >= 0 && core < data.lanes.length; core += direction) {
       const lane = data.lanes[core];
       if (!lane.count) continue;
-      const at = Math.min(lane.count - 1, lane.firstAfter(data.begin[part]));
+      const time = data.begin[part];
+      let at = Math.min(lane.count - 1, lane.firstAfter(time));
+      if (at > 0 && lane.begin[at] - time > time - lane.end[at - 1]) at--; // the one before is nearer
       return data.taskOfPart[lane.item[at]];
     }
     return selected;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the timeline draws, made once of a run: a lane for each core, keys for the colours, and, when the edges are there, the
 // orchestrator's submissions, the scopes and the tasks that are ready and wait.
-import { type Edges, type RunModel, timeAt } from "../model.js";
+import { BEGAN_BEFORE, type Edges, type RunModel, UNFINISHED, timeAt } from "../model.js";
 import { type Rgb, categoryColour, kernelColour, parseColour, rampColour } from "../palette.js";
 import { Counter } from "./counter.js";
 import { Lane, type Pyramid, baseExponent, buildPyramid } from "./lane.js";
@@ -14,9 +14,6 @@ const MOST_SCOPES = 5; // rows
 const DURATIONS = 32; // steps of the colours of durations, each twice as long as the one before
 const CHUNK = 200_000;
 const MOST_UNFINISHED = 2000; // more than cores that anybody has
-
-/** Of part_flags: it had not ended. */
-export const UNFINISHED = 1;
 
 /** The colours of parts: a key for each part, a colour for each key. */
 export interface Keys {
@@ -174,7 +171,7 @@ export class TimelineData {
       }
       const begin = model.beginOf(task);
       const ready = edges.order.length ? model.readyOf(task) : NaN;
-      if (Number.isNaN(begin) || Number.isNaN(ready) || ready >= begin) continue;
+      if (Number.isNaN(begin) || Number.isNaN(ready) || ready >= begin || model.flagsOf(task) & BEGAN_BEFORE) continue;
       ups[count] = ready;
       downs[count++] = begin;
     }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline in words: for the tooltip, for readers of the screen, and for the measured stretch of time.
-import { formatCount, formatNs, formatShare, plural } from "../format.js";
+import { formatCount, formatLength, formatNs, formatShare, plural } from "../format.js";
+import { BEGAN_BEFORE, ENDED_LATER, UNFINISHED } from "../model.js";
 import type { TimelineData } from "./data.js";
 import type { Measured } from "./scene.js";
 
-/** "20,000 tasks on 24 cores in 1.20 ms; the cores were busy 78.1 % of the time." */
+/** "20,000 tasks on 24 cores in 1.20 ms from the first begin to the last end; the cores were busy 78.1 % of the time." */
 export function describeRun(data: TimelineData): string {
   const { model } = data;
   const busy = data.lanes.reduce((sum, lane) => sum + lane.busyIn(0, model.span), 0);
   const share = busy / Math.max(1, model.span * data.lanes.length);
+  const open = data.unfinished.length ? ` ${plural(data.unfinished.length, "kernel")} had not ended, and nothing is recorded of the time since then.` : "";
   return (
-    `${plural(model.timed, "task")} on ${plural(data.lanes.length, "core")} in ${formatNs(model.span)}; ` +
-    `the cores were busy ${formatShare(share)} of the time.`
+    `${plural(model.timed, "task")} on ${plural(data.lanes.length, "core")} in ${formatNs(model.span)} from the first begin to the last end; ` +
+    `the cores were busy ${formatShare(share)} of the time.${open}`
   );
 }
 
@@ -21,13 +23,14 @@ export function describeTask(data: TimelineData, task: number): string {
   const begin = model.beginOf(task);
   const core = task < model.timed ? model.cores[model.partCore[model.firstPart[task]]] : undefined;
   const where = core ? `on ${core.name}` : "without a core";
-  const when = Number.isNaN(begin) ? "its times are not known" : `begins at ${formatNs(begin)}, takes ${formatNs(lengthOf(data, task))}`;
+  const when = Number.isNaN(begin) ? "its times are not known" : `begins at ${formatNs(begin)}, ${lengthWords(data, task)}`;
   return `Task ${model.idText(task)}, ${model.kernelOf(task)}, ${where}, ${when}.`;
 }
 
-/** NaN: not known. */
-export function lengthOf(data: TimelineData, task: number): number {
-  return data.model.endOf(task) - data.model.beginOf(task);
+function lengthWords({ model }: TimelineData, task: number): string {
+  const flags = model.flagsOf(task);
+  if (flags & UNFINISHED) return "had not ended";
+  return `time it took: ${formatLength(model.endOf(task) - model.beginOf(task), (flags & (BEGAN_BEFORE | ENDED_LATER)) !== 0)}`;
 }
 
 export interface Measurement {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known about the selected task, with links to the views that show more of it.
 import type { TaskInfo } from "../api.js";
-import { UNKNOWN_TEXT, formatNs, plural, shellWord } from "../format.js";
+import { UNKNOWN_TEXT, formatLength, formatNs, plural, shellWord } from "../format.js";
 import { useAsk } from "../hooks.js";
-import { EDGE_KINDS } from "../model.js";
+import { BEGAN_BEFORE, EDGE_KINDS, ENDED_LATER, UNFINISHED } from "../model.js";
 import { kernelColour } from "../palette.js";
 import { linkTo } from "../route.js";
 import { Command, Facts, Note, Swatch } from "../widgets.js";
 import type { Arrows } from "./arrows.js";
-import { type TimelineData, UNFINISHED } from "./data.js";
+import type { TimelineData } from "./data.js";
 
 const MOST_NEIGHBOURS = 8;
 const MOST_TENSORS = 12;
@@ -30,7 +30,10 @@ export function Details({ data, path, task, arrows, edgesError, onSelect, onClos
   const run = model.key;
   const begin = model.beginOf(task);
   const ready = model.readyOf(task);
-  const isUnfinished = partsOf(data, task).some((part) => (model.partFlags[part] & UNFINISHED) !== 0);
+  const flags = model.flagsOf(task);
+  const isUnfinished = (flags & UNFINISHED) !== 0;
+  const beganBefore = (flags & BEGAN_BEFORE) !== 0;
+  const endedLater = (flags & ENDED_LATER) !== 0;
   const kernel = model.kernelOf(task);
   return (
     <section class="details" aria-label={`Task ${id}`}>
@@ -54,12 +57,12 @@ export function Details({ data, path, task, arrows, edgesError, onSelect, onClos
       <Facts
         rows={[
           ["Core", partsOf(data, task).map((part) => model.cores[model.partCore[part]]?.name ?? "?").join(", ") || UNKNOWN_TEXT],
-          ["Ran", isUnfinished ? "had not ended" : formatNs(model.endOf(task) - begin)],
-          ["Begin", formatNs(begin)],
-          ["End", isUnfinished ? UNKNOWN_TEXT : formatNs(model.endOf(task))],
+          ["Ran", isUnfinished ? "had not ended" : formatLength(model.endOf(task) - begin, beganBefore || endedLater)],
+          ["Begin", `${formatNs(begin)}${beganBefore ? " or before" : ""}`],
+          ["End", isUnfinished ? UNKNOWN_TEXT : `${formatNs(model.endOf(task))}${endedLater ? " or later" : ""}`],
           edges && ["Submitted", formatNs(edges.submitted[task])],
           edges && ["Ready", formatNs(ready)],
-          edges && ["Waited", Number.isNaN(ready) ? UNKNOWN_TEXT : `${formatNs(Math.max(0, begin - ready))} while ready`],
+          edges && ["Waited", Number.isNaN(ready) ? UNKNOWN_TEXT : `${beganBefore ? "at most " : ""}${formatNs(Math.max(0, begin - ready))} while ready`],
           edges && ["Scope", edges.scopes[edges.scope[task]] || UNKNOWN_TEXT],
           edges && ["Line", edges.lines[edges.line[task]] || UNKNOWN_TEXT],
         ]}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies over the cores: waits, dependencies, the critical path, the selection, and the measured stretch of time.
 import { formatNs } from "../format.js";
-import { UNFINISHED } from "./data.js";
+import { BEGAN_BEFORE, UNFINISHED } from "../model.js";
 import { coreAt } from "./layout.js";
 import { LEAST_UNFINISHED, topOf, visibleCores } from "./paint-cores.js";
 import { type Easel, xOf } from "./painter.js";
@@ -125,7 +125,7 @@ function paintSelected(easel: Easel): void {
     const x = xOf(easel, data.begin[part]);
     const isOpen = (model.partFlags[part] & UNFINISHED) !== 0;
     const end = Math.max(x + (isOpen ? LEAST_UNFINISHED : 3), xOf(easel, data.end[part]));
-    if (ready < data.begin[part]) paintReady(easel, xOf(easel, ready), x, top, height, data.begin[part] - ready);
+    if (ready < data.begin[part] && !(model.partFlags[part] & BEGAN_BEFORE)) paintReady(easel, xOf(easel, ready), x, top, height, data.begin[part] - ready);
     context.strokeStyle = tokens.panel;
     context.lineWidth = 4;
     context.strokeRect(x, top, end - x, height);

@@ -91,7 +91,8 @@ function paintAxis(easel: Easel, track: Track): void {
     context.fillStyle = tokens.rule;
     context.fillRect(x, track.top + track.height - 6, 1, 6);
     context.fillStyle = tokens.faint;
-    context.fillText(formatTick(tick, step), x + 4, track.top + track.height / 2);
+    const text = formatTick(tick, step);
+    if (x + 4 + context.measureText(text).width <= layout.width) context.fillText(text, x + 4, track.top + track.height / 2);
   }
   paintLabel(easel, track, "");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The critical path: the command `taskglass path` finds it, and its steps are shown in the timeline.
-import { type Job, ask, isStatic } from "../api.js";
+import { isStatic } from "../api.js";
+import { followJob } from "../jobs.js";
 import { type RunModel, parseId } from "../model.js";
 
 export interface CriticalPath {
@@ -10,8 +11,6 @@ export interface CriticalPath {
   spent: [string, number][]; // what the time went to, in nanoseconds
   command: string;
 }
-
-const POLL_MS = 300;
 
 const objectOf = (value: unknown): Record<string, unknown> =>
   value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
@@ -39,12 +38,7 @@ export function readPath(model: RunModel, answer: Record<string, unknown>, comma
 /** Asks the server for the path; a page without a server cannot. */
 export async function askPath(model: RunModel, signal: AbortSignal): Promise<CriticalPath> {
   if (isStatic) throw new Error("This page has no server; the command `taskglass path` shows the critical path.");
-  let job = await ask<Job>("ask", { verb: "path", run: model.key }, signal);
-  while (job.state === "working") {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    signal.throwIfAborted();
-    job = await ask<Job>("job", { job: job.job }, signal);
-  }
+  const job = await followJob({ verb: "path", run: model.key }, () => {}, signal);
   if (!job.answer) throw new Error(job.error || job.text || `${job.command} failed`);
   return readPath(model, job.answer, job.command);
 }

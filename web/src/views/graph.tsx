@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view Graph: which task waited for which. graph/state.ts has what the address says about it.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunInfo } from "../api.js";
 import { useDiffJob } from "../diff/job.js";
 import type { Report } from "../diff/report.js";
@@ -34,13 +34,19 @@ function Graph({ route, run, generation }: ViewProps) {
   const isLate = useLate(edges.busy);
   const isReady = model.value !== null && (!edges.busy || isLate);
   const facts = useFacts(model.value, edges.value, isReady);
-  if (model.error) return <EmptyState title="This run has no graph">{model.error}</EmptyState>;
-  if (!run || !model.value) return <Loading>Reading the tasks</Loading>;
-  if (edges.busy && !isLate) return <Loading>Reading the edges</Loading>;
-  if (!facts) return <Loading>Counting tasks</Loading>;
+  const drawn = useRef<{ model: RunModel; facts: Facts; edgesNote: string } | null>(null);
+  if (!run) return <Loading>Reading the tasks</Loading>;
+  // A run that has grown is read again; until then its last picture stays.
+  const last = drawn.current?.model.key === run.key ? drawn.current : null;
+  const keep = (what: string) => (last ? <Drawn parameters={route.parameters} run={run} {...last} /> : <Loading>{what}</Loading>);
+  if (model.error && !last) return <EmptyState title="This run has no graph">{model.error}</EmptyState>;
+  if (!model.value) return keep("Reading the tasks");
+  if (edges.busy && !isLate) return keep("Reading the edges");
+  if (!facts) return keep("Counting tasks");
   if (facts.tasks === 0) return <EmptyState title="This run has no tasks">There is nothing to draw.</EmptyState>;
   const edgesNote = edges.busy ? "The edges are being read; this shows the tasks alone." : edges.error && `The edges are not known: ${edges.error}`;
-  return <Drawn parameters={route.parameters} run={run} model={model.value} facts={facts} edgesNote={edgesNote} />;
+  drawn.current = { model: model.value, facts, edgesNote };
+  return <Drawn parameters={route.parameters} run={run} {...drawn.current} />;
 }
 
 const LATE_MS = 400;
@@ -76,7 +82,7 @@ function pictureOf(state: GraphState, facts: Facts, task: number, from: number, 
 
 /** The races of the run, if they are wanted. */
 function useRaces(model: RunModel, isWanted: boolean) {
-  const asked = useQuestion(isWanted ? { verb: "find", what: "race", run: model.key, options: {} } : null, isWanted);
+  const asked = useQuestion(isWanted ? { verb: "find", what: "race", run: model.key, options: {} } : null, isWanted, model.generation);
   const outcome = outcomeOf(asked);
   const races = useMemo<Races | null>(() => outcome.answer && readRaces(outcome.answer, (id) => model.find(id)), [outcome.answer, model]);
   return { races: isWanted ? races : null, error: outcome.error, isWorking: outcome.isWorking };
@@ -164,7 +170,7 @@ function Drawn({ parameters, run, model, facts, edgesNote }: DrawnProps) {
   const missing = useMemo(() => (shown ? missingEdges(races, shown) : []), [races, shown]);
 
   if (!shown || !scene || !painted) return <Loading>Drawing the graph</Loading>;
-  const notes = [...scene.notes, ...(verdict.verdicts?.notes ?? [])];
+  const notes = [...(facts.edges?.notes ?? []), ...scene.notes, ...(verdict.verdicts?.notes ?? [])];
   if (edgesNote) notes.unshift(edgesNote);
   if (run.live) notes.unshift("The run goes on: this is what is recorded so far.");
   if (scene.nodes.length === 0) notes.push("No task of this run is of this scope and this kernel.");

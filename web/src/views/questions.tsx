@@ -130,7 +130,7 @@ function Asked({ run, kind, parameters }: { run: RunInfo; kind: QuestionKind; pa
   const text = JSON.stringify(given);
   useEffect(() => setOptions(given), [text]);
   const isAsked = parameters.ask === "1";
-  const asked = useQuestion({ verb: kind.verb, what: kind.what, run: run.key, options: given }, isAsked);
+  const asked = useQuestion({ verb: kind.verb, what: kind.what, run: run.key, options: given }, isAsked, run.generation);
   const outcome = outcomeOf(asked);
   const isWorking = isAsked && !isStatic && outcome.isWorking;
   const isChanged = JSON.stringify(options) !== text;
@@ -186,6 +186,7 @@ function Asked({ run, kind, parameters }: { run: RunInfo; kind: QuestionKind; pa
         )}
       </form>
       {isAsked && !isStatic && outcome.error && <ErrorLine>{outcome.error}</ErrorLine>}
+      {isAsked && outcome.answer && asked.generation !== run.generation && <Note>The run has grown since it was asked: this is about what was recorded then.</Note>}
       {isAsked && outcome.answer && <Answer verb={kind.verb} what={kind.what} run={run.key} answer={outcome.answer} />}
       {isAsked && !outcome.answer && asked.job && asked.job.state !== "working" && asked.job.text && asked.job.text !== outcome.error && (
         <pre class="answer-json">{asked.job.text}</pre>

@@ -2,7 +2,7 @@
 // One task: what it was given, what it made of it, when it ran and what it waited for.
 import { useMemo, useState } from "preact/hooks";
 import type { Neighbour, RunInfo, TaskInfo, TaskRecord } from "../api.js";
-import { formatCount, formatNs, plural } from "../format.js";
+import { formatCount, formatNs, plural, shellWord } from "../format.js";
 import { useAsk, useEdges, useModel } from "../hooks.js";
 import { idText, parseId } from "../model.js";
 import { kernelColour } from "../palette.js";
@@ -50,11 +50,6 @@ function Choose({ run }: { run: RunInfo }) {
       </p>
     </EmptyState>
   );
-}
-
-/** A word of a shell command. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function OneTask({ run, id, generation }: { run: RunInfo; id: string; generation: number }) {

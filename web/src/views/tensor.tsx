@@ -343,10 +343,10 @@ export const tensorView: View = {
   key: "e",
   needsRun: true,
   keys: [
-    ["← ↑ → ↓", "move the picture, or the selected element"],
+    ["← ↑ → ↓", "in the picture: move it, or the selected element"],
     ["+ -", "zoom"],
     ["0", "show all"],
-    ["Enter", "zoom to the element in the middle and select it"],
+    ["Enter", "in the picture: zoom to the element in the middle and select it"],
     ["Escape", "select nothing"],
     ["[ ]", "previous and next record of the same memory"],
   ],
