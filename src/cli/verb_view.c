@@ -37,6 +37,12 @@ static int take_output(void *request, const struct cli_option *option, const cha
     return CLI_OK;
 }
 
+static int take_html(void *request, const struct cli_option *option, const char *path)
+{
+    ((struct view *)request)->html = path;
+    return *path ? CLI_OK : cli_error("--%s needs the name of a file", option->name);
+}
+
 static const struct cli_option options[] = {
     CLI_FILTERS(struct view, query),
     CLI_FILTER(struct view, query, "index", "NUMBERS", "these records, each with all its details"),
@@ -50,16 +56,32 @@ static const struct cli_option options[] = {
              .fallback = "RUN.FORMAT, for txt standard output", .expects = CLI_FILE),
     CLI_CALL("out", "PATH", take_output, "the same as --output", .expects = CLI_FILE,
              .is_hidden = true),
-    CLI_FLAG(struct view, force, "force", "with --to: overwrite existing files"),
+    CLI_CALL("html", "FILE", take_html,
+             "write a page that shows the run in any browser, for small recordings",
+             .expects = CLI_FILE),
+    CLI_FLAG(struct view, force, "force", "with --to and --html: overwrite existing files"),
     CLI_JSON(struct view, json, "print summary and records for programs"),
 };
 
+/* The page shows the whole run. */
+static int check_html(const struct view *view)
+{
+    if (view->export || view->json || view->summary || view->all || view->limit.given)
+        return cli_error(
+            "--html cannot be combined with --to, --json, --summary, --all or --limit");
+    if (!tg_query_is_empty(view->query))
+        return cli_error("--html shows all records; leave the filters out");
+    return CLI_OK;
+}
+
 static int check(const struct view *view)
 {
+    if (view->html)
+        return check_html(view);
     if (view->out && !view->export)
         return cli_error("--%s needs --to", view->out_option);
     if (view->force && !view->export)
-        return cli_error("--force needs --to");
+        return cli_error("--force needs --to or --html");
     if (view->export && (view->json || view->summary))
         return cli_error("--%s cannot be combined with --json or --summary", view->export_option);
     if (view->all && view->limit.given)
@@ -109,8 +131,11 @@ static int open_and_show(struct view *view)
 static int view_verb(struct cli *cli, void *request)
 {
     (void)cli;
-    int code = check(request);
-    return code == CLI_OK ? open_and_show(request) : code;
+    struct view *view = request;
+    int code = check(view);
+    if (code != CLI_OK)
+        return code;
+    return view->html ? view_page(view) : open_and_show(view);
 }
 
 static bool prints_data(const void *request)
@@ -129,6 +154,7 @@ static const struct cli_example examples[] = {
     {"", "Show what the newest run recorded."},
     {"outputs/RUN --task 12 --stage after", "Show what task 12 had written when it ended."},
     {"--index 3 --all", "Show every value of record 3."},
+    {"outputs/RUN --html run.html", "Write a page to look at, or to send to a colleague."},
     {0},
 };
 
@@ -136,7 +162,8 @@ const struct cli_verb cli_verb_view = {
     .name = "view",
     .rank = 30,
     .section = CLI_LOOK,
-    .usage = "[DIR] [FILTERS] [--index NUMBERS] [--to FORMAT [--output PATH]] [--json]",
+    .usage =
+        "[DIR] [FILTERS] [--index NUMBERS] [--to FORMAT [--output PATH]] [--html FILE] [--json]",
     .summary = "Show what a run recorded, inspect records, export them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

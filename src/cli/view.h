@@ -15,7 +15,8 @@ struct view {
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit; /* records to show */
     bool all, json, summary;
-    bool force;         /* --to overwrites existing files */
+    bool force;         /* --to and --html overwrite existing files */
+    const char *html;   /* the page to write; NULL: none */
     const char *export; /* "txt", "npy", "npz"; NULL: no export */
     const char *out;    /* NULL: the default */
     /* The options as the user typed them: "to" and "output", or older names. */
@@ -39,7 +40,8 @@ void view_print_table(const struct view *view);
 void view_print_records(const struct view *view);
 int view_print_json(const struct view *view);
 
-/* Returns the exit code. */
+/* Return the exit code. */
 int view_export(const struct view *view);
+int view_page(const struct view *view);
 
 #endif

@@ -140,7 +140,7 @@ def never_replaced(tg, name, *commands):
 @pytest.mark.parametrize("file", OWN_FILES)
 def test_the_recordings_own_files_are_not_overwritten(whole, file):
     never_replaced(whole, file, ["export", "run", "--to", "csv", "--output"],
-                   ["scope", "run", "--html"])
+                   ["scope", "run", "--html"], ["view", "run", "--html"])
 
 
 @pytest.mark.parametrize("format", FORMATS)
