@@ -50,6 +50,7 @@ ALLOWED = {
     "workbench": {"export", "analysis", "query", "recording", "scope", "trace", "race"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),
+    "serve": set(),
 }
 
 # The rooms of the device program, which every target compiles.
