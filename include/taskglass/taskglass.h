@@ -23,6 +23,7 @@
 #include <taskglass/runs.h>
 #include <taskglass/schedule.h>
 #include <taskglass/scope_stats.h>
+#include <taskglass/serve.h>
 #include <taskglass/settings.h>
 #include <taskglass/shake.h>
 #include <taskglass/source.h>

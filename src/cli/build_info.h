@@ -5,6 +5,6 @@
 
 extern const char cli_build_commit[];   /* 12 digits; "": the source was not a checkout of git */
 extern const char cli_build_cuda[];     /* the GPUs it was built for, "90 100"; "": none */
-extern const char cli_build_features[]; /* "sandbox sqlite hardened" */
+extern const char cli_build_features[]; /* "sandbox sqlite hardened serve" */
 
 #endif

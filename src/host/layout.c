@@ -12,9 +12,11 @@
 #include <taskglass/replay.h>
 #include <taskglass/runs.h>
 #include <taskglass/scope_stats.h>
+#include <taskglass/serve.h>
 #include <taskglass/shake.h>
 #include <taskglass/timing.h>
 #include <taskglass/verify.h>
+#include <taskglass/workbench.h>
 #include <taskglass/workload.h>
 
 /* clang-format off */
@@ -513,6 +515,16 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_timing_gain), MEMBER(tg_timing_gain, change), MEMBER(tg_timing_gain, text),
     MEMBER(tg_timing_gain, is_bound), MEMBER(tg_timing_gain, span),
     MEMBER(tg_timing_gain, kernel), MEMBER(tg_timing_gain, percent),
+
+    STRUCTURE(tg_server_config), MEMBER(tg_server_config, path), MEMBER(tg_server_config, other),
+    MEMBER(tg_server_config, host), MEMBER(tg_server_config, port),
+    MEMBER(tg_server_config, program),
+
+    STRUCTURE(tg_workbench_page_config), MEMBER(tg_workbench_page_config, overwrite),
+    MEMBER(tg_workbench_page_config, most), POINTER(tg_workbench_page_config, progress),
+
+    STRUCTURE(tg_workbench_page), MEMBER(tg_workbench_page, bytes),
+    MEMBER(tg_workbench_page, tensors), MEMBER(tg_workbench_page, left_out),
 };
 /* clang-format on */
 

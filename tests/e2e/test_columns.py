@@ -76,7 +76,7 @@ def played(tmp_path_factory):
 
 
 VERBS = ["run", "new", "list", "view", "diff", "check", "find", "stats", "replay", "scope", "path", "export", "verify",
-         "recover", "runs", "top", "completion", "config"]
+         "recover", "runs", "top", "serve", "completion", "config"]
 
 COMMANDS = [
     ["list"], ["config"], ["config", "-v"], ["run", "vector_add", "-v", "--workload-path=a:bb:" + "folder/" * 12],

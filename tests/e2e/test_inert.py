@@ -16,7 +16,7 @@ from inert import HOSTILE, check_inert
 from recordings import has_sqlite
 
 VERBS = ["run", "list", "view", "export", "diff", "check", "find", "stats", "verify", "replay", "scope", "path",
-         "recover", "config"]
+         "serve", "recover", "config"]
 RAW = HOSTILE.encode() + b"\xff\x9b\xc0\xaf\xed\xa0\x80"
 
 
@@ -182,8 +182,9 @@ def test_hostile_text_in_every_free_place_at_once_is_shown_and_exported_as_inert
         name = "npy_folder" if format == "npy" else f"x.{format}"
         assert show(copied, ["export", "--to", format, "--output", name]).returncode == 0
         check_exported(copied / name)
-    show(copied, ["scope", "--html", "page.html"])
-    check_exported(copied / "page.html")
+    for verb in ("scope", "view"):
+        show(copied, [verb, "--html", f"{verb}.html"])
+        check_exported(copied / f"{verb}.html")
     kernels = {row["kernel"] for row in csv.DictReader((copied / "x.csv").open(newline=""))}
     assert any(kernel.startswith("'=1+1") for kernel in kernels), kernels
     assert not any(kernel.startswith(("=", "+", "-", "@")) for kernel in kernels)

@@ -107,7 +107,7 @@ WHOLE = [("view", "limit", []), ("stats", "limit", []), ("find", "limit", ["nan"
          ("diff", "limit", ["a", "b"]), ("export", "limit", []), ("scope", "limit", []), ("path", "limit", []),
          ("check", "limit", []), ("runs", "limit", []), ("runs", "keep", []),
          ("replay", "repeat", ["a"]), ("replay", "workers", ["a"]), ("top", "count", []),
-         ("shake", "runs", ["a"]), ("shake", "reduce-runs", ["a"]), ("shake", "seed", ["a"])]
+         ("serve", "port", ["a"]), ("shake", "runs", ["a"]), ("shake", "reduce-runs", ["a"]), ("shake", "seed", ["a"])]
 REAL = [("diff", "atol", ["a", "b"]), ("diff", "rtol", ["a", "b"]), ("check", "atol", ["a"]),
         ("check", "rtol", ["a"])]
 

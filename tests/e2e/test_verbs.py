@@ -9,11 +9,12 @@ import subprocess
 
 import pytest
 
-from conftest import TEST_WORKLOADS, clean_environment, help_of
+from conftest import TEST_WORKLOADS, clean_environment, help_of, one_line
+from serving import SERVER
 
 MAN = pathlib.Path(__file__).parents[2] / "man"
 VERBS = ["run", "new", "list", "view", "export", "diff", "stats", "find", "verify", "check", "replay",
-         "scope", "recover", "config", "completion", "runs", "top"]
+         "scope", "recover", "config", "completion", "runs", "top", "serve"]
 PAGES = ["taskglass.1", *(f"taskglass-{verb}.1" for verb in VERBS)]
 
 
@@ -157,6 +158,17 @@ def test_version_has_the_commit_and_what_the_build_has(tg):
     assert rows["commit"] == (document["commit"] or "unknown")
     assert re.fullmatch("[0-9a-f]{12}|unknown", rows["commit"])
     assert tg("--version", "--jsno").returncode == 2
+
+
+def test_version_says_whether_there_is_a_server(tg):
+    features = json.loads(tg.good("--version", "--json").stdout)["features"]
+    assert ("serve" in features) == SERVER.exists()
+
+
+@pytest.mark.skipif(SERVER.exists(), reason="this build has a server")
+def test_a_build_without_a_server_says_what_to_install(tg):
+    result = tg("serve")
+    assert result.returncode == 2 and one_line(result.stderr) and "libmicrohttpd-dev" in result.stderr
 
 
 @pytest.mark.parametrize("page", PAGES)
