@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages, built from what the tests have built and used in fresh folders."""
 
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -45,3 +47,15 @@ def room():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="taskglass_test_packages "))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def look_at_page(run, **options):
+    """Starts `taskglass serve` for a run and fetches its page and its list of questions."""
+    server = subprocess.Popen(["taskglass", "serve", run], stdout=subprocess.PIPE, text=True, **options)
+    try:
+        address = server.stdout.readline().strip()
+        with urllib.request.urlopen(address) as page, urllib.request.urlopen(address + "api/questions") as questions:
+            return page.read().decode(), json.loads(questions.read())
+    finally:
+        server.terminate()
+        server.communicate()

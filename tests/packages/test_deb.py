@@ -12,7 +12,7 @@ import sys
 import pytest
 from taskglass_build import contents
 
-from conftest import ROOT, environment, say
+from conftest import ROOT, environment, look_at_page, say
 
 DEBIAN = ROOT / "packaging" / "debian"
 # Some files of each package, under /usr; * stands for the architecture.
@@ -21,7 +21,7 @@ PLACES = {
                         "share/doc/libtaskglass-dev/examples/vector_add/CMakeLists.txt",
     "libtaskglass0": "lib/*/libtaskglass.so.0 lib/*/taskglass/taskglass-device lib/*/taskglass/taskglass-reference",
     "python3-taskglass": "lib/python3/dist-packages/taskglass/py.typed",
-    "taskglass": "bin/taskglass lib/*/taskglass/workloads/vector_add.so share/man/man1/taskglass-run.1.gz "
+    "taskglass": "bin/taskglass lib/*/taskglass/taskglass-serve lib/*/taskglass/workloads/vector_add.so share/man/man1/taskglass-run.1.gz "
                  "share/bash-completion/completions/taskglass share/zsh/vendor-completions/_taskglass "
                  "share/fish/vendor_completions.d/taskglass.fish share/doc/taskglass/copyright",
 }
@@ -118,6 +118,13 @@ def test_the_program_runs(used, room):
     assert said.startswith(f"taskglass {contents.version()}\n")
     say(["taskglass", "run", "matmul_chain", "--dump-tensor", "--output", "deb-run"], cwd=room, env=used)
     say(["taskglass", "check", "deb-run"], cwd=room, env=used)
+
+
+@needs_debhelper
+def test_the_server_finds_the_library_and_the_program(used, room):
+    say(["taskglass", "run", "vector_add", "--dump-tensor", "--output", "deb-served"], cwd=room, env=used)
+    page, questions = look_at_page("deb-served", cwd=room, env=used)
+    assert "app.js" in page and questions
 
 
 @needs_debhelper

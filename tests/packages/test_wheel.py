@@ -15,7 +15,7 @@ import pytest
 from taskglass_build import contents
 from taskglass_build.wheel import Wheel, platform_tag
 
-from conftest import BUILD, ROOT, environment, offline, say
+from conftest import BUILD, ROOT, environment, look_at_page, offline, say
 
 WHEEL = f"taskglass-{contents.version()}-py3-none-{platform_tag()}.whl"
 
@@ -111,6 +111,14 @@ def test_the_program_runs_from_an_environment_that_was_moved(installed, room):
     assert "vector_add" in say(["taskglass", "list"], cwd=room, env=env)
     say(["taskglass", "run", "matmul_chain", "--dump-tensor", "--output", "by-program"], cwd=room, env=env)
     say(["taskglass", "check", "by-program"], cwd=room, env=env)
+
+
+@pytest.mark.skipif(not (BUILD / "lib/taskglass/taskglass-serve").exists(), reason="built without libmicrohttpd")
+def test_the_server_runs_from_an_environment_that_was_moved(installed, room):
+    env = used(room, installed)
+    say(["taskglass", "run", "vector_add", "--dump-tensor", "--output", "served"], cwd=room, env=env)
+    page, questions = look_at_page("served", cwd=room, env=env)
+    assert "app.js" in page and questions
 
 
 def test_the_package_loads_its_own_library(installed, room):
