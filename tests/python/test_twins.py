@@ -33,11 +33,13 @@ VERBS = {
     "verify": ([taskglass.verify, Recording.verify], {}, {}),
     "recover": ([taskglass.recover], {}, {}),
     "diff": ([taskglass.diff], {}, {"blame": "the result always has it"}),
-    "view": ([Recording.select, Recording.export], {"output": "path", "force": "overwrite"}, {
+    "view": ([Recording.select, Recording.export, Recording.write_page], {
+        "output": "path", "html": "path", "force": "overwrite"}, {
         "summary": "the members of a Recording"}),
     "list": ([taskglass.workloads, taskglass.platforms, taskglass.runtimes], {}, {}),
     "config": ([taskglass.settings], {}, {}),
     "explain": ([taskglass.explain], {}, {}),
+    "serve": ([taskglass.serve], {}, {}),
     "top": ([taskglass.Live.ask, taskglass.live], {}, {
         "interval": "the caller asks as often as it wants", "count": "the same", "once": "live()"}),
 }

@@ -40,6 +40,8 @@ def read(path: pathlib.Path) -> None:
         recording.select(nonsense=3)  # wrong
         print(recording.to_dataframe(kind="scalar", stage=["before", "after"]).describe())
         recording.to_dataframe(kind=3.5)  # wrong
+        page: taskglass.Page = recording.show(height=400)
+        print(page.document.upper(), recording.write_page("page.html", overwrite=True).bytes)
         recording["first"]  # wrong
         recording.nonsense  # wrong
 
@@ -70,6 +72,14 @@ def fail() -> str:
     except (taskglass.Error, ValueError) as other:
         return str(other)
     return ""
+
+
+def look(path: pathlib.Path) -> str:
+    with taskglass.serve(path, open=False) as server:
+        port: int = server.port
+        server.nonsense  # wrong
+        taskglass.serve(port="80")  # wrong
+        return f"{server.address} {port}"
 
 
 def ask(config: taskglass.Config) -> List[taskglass.Setting]:

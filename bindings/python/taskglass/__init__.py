@@ -28,6 +28,7 @@ from ._replay_all import Misuse, ReplayAll, ReplayedTask
 from ._results import RunSchedule, RunScopes, RunTrace
 from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
 from ._scope import (ScopeFatal, ScopeNeed, ScopePage, ScopePeak, ScopeStats, ScopeUse, scope)
+from ._serve import Page, Server, WrittenPage, serve
 from ._shake import OrderConstraint, Shake, ShakeDifference, ShakeTask, shake
 from ._stats import Stats, TensorStats
 from ._verify import Finding, Verification
@@ -60,14 +61,14 @@ __all__ = [
     "Feed", "FindResult", "Finding", "Found", "Gain",
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
     "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
-    "OrderConstraint", "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Race",
+    "OrderConstraint", "Out", "OutOfRange", "Output", "Page", "Pair", "PastRun", "PathStep", "Platform", "Race",
     "RaceSide", "RacesFound", "Record",
     "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
     "ReplayedTask", "Run", "RunPath", "RunResult", "RunSchedule", "RunScopes", "RunTrace",
     "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
-    "ScopeStats", "ScopeUse", "Setting", "Shake",
+    "ScopeStats", "ScopeUse", "Server", "Setting", "Shake",
     "ShakeDifference", "ShakeTask", "SourceLine", "Stats", "StompSuspect", "Suspect", "Task", "TaskTime",
-    "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault",
+    "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault", "WrittenPage",
     "diff", "dtypes", "explain", "export_formats", "live", "newest", "path", "platforms", "recover",
-    "remove_runs", "run", "runs", "runtimes", "scope", "settings", "shake", "verify", "version",
+    "remove_runs", "run", "runs", "runtimes", "scope", "serve", "settings", "shake", "verify", "version",
     "workload", "workloads"]

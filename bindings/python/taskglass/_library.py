@@ -83,6 +83,9 @@ _FUNCTIONS = """
     tg_spent_name tu
     tg_live_open stpp       tg_live_close -p         tg_live_ask spupp
     tg_explain stpp         tg_explanation_free -p   tg_explanation_json tp
+    tg_server_start sppp    tg_server_stop -p        tg_server_address tp    tg_server_port up
+    tg_server_pid Ip        tg_server_open spp       tg_server_wait spdp
+    tg_workbench_write_page sttppp
 """
 
 

@@ -33,6 +33,7 @@ from ._query import Filter, Query
 from ._replay import Replay, bundle, replay
 from ._replay_all import ReplayAll, replay_all
 from ._scope import ScopeStats, scope
+from ._serve import Page, WrittenPage, show_page, write_page
 from ._stats import Stats, stats
 from ._types import Array, Path
 from ._verify import Verification, verify as verify_recording
@@ -629,6 +630,19 @@ class Recording(Closing, _html.Shown):
               progress: Optional[Callable[[int], Any]] = None) -> ScopeStats:
         """How much of the rings the scopes of its run used: see `taskglass.scope`."""
         return scope(self.run_dir, limit=limit, progress=progress)
+
+    def show(self, *, height: int = 640, most: Optional[int] = None) -> Page:
+        """The page of its run for a cell of a notebook: timeline, graph, tasks, tensors. It is one document, which the
+        notebook keeps; values that would make it larger than `most` bytes (32 MiB) are left out, and the page says so.
+        `taskglass.serve` shows everything."""
+        return show_page(self.run_dir, self.name, height, most)
+
+    def write_page(self, path: Path, *, overwrite: bool = False, most: Optional[int] = None,
+                   progress: Progress = None) -> WrittenPage:
+        """Writes the page of its run as one file that any browser shows, as `taskglass view --html` does. `most` is how
+        many bytes it may have, about; `progress(done, total)` is called now and then, and an exception from it ends the
+        writing."""
+        return write_page(self.run_dir, path, overwrite=overwrite, most=most, progress=progress)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"
