@@ -42,6 +42,7 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@bench/check/run.py
 	@bench/replay/run.py
 	@bench/trace_file/run.py
+	@bench/workbench/run.py
 	@bench/gpu/run.py
 
 # Looks first whether it may: a build takes a minute, and half an installation is worse than none.
