@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The platforms on which the Python tests run: the simulators, or the one that TASKGLASS_TEST_PLATFORM
-names. Tests that choose no platform then run on that one too."""
+names. Tests that choose no platform then run on that one too.
+
+TASKGLASS_TEST_WHOLE=1, which `make soak` sets, leaves nothing out (WHOLE)."""
 
 import atexit
 import functools
@@ -28,10 +30,12 @@ def _is_sanitized():
 
 
 SANITIZED = _is_sanitized()
+WHOLE = os.environ.get("TASKGLASS_TEST_WHOLE", "") not in ("", "0")
 
 # Environment of the command line: the platform, its driver, and a small share of the GPU's memory,
 # because several devices are open at once and each takes its memory when it opens.
 DRIVER = "TASKGLASS_CUDA_DRIVER"
+FAKE = DRIVER in os.environ  # tests/gpu/driver: a GPU that the tests pretend to have
 ENVIRONMENT = {"TASKGLASS_PLATFORM": ONLY} if ONLY else {}
 if DRIVER in os.environ:
     ENVIRONMENT[DRIVER] = os.environ[DRIVER]
