@@ -9,10 +9,10 @@ import pytest
 
 from conftest import PROGRAM, RUNTIMES, WORKLOADS, Case
 from misuse import MISUSES
-from platforms import GPU, PLATFORMS, SANITIZED
+from platforms import GPU, PLATFORMS, SAMPLED
 
 # A sanitizer sees no more in the other runtimes, and replays take long with it.
-TRIED = RUNTIMES[:1] if SANITIZED else RUNTIMES
+TRIED = RUNTIMES[:1] if SAMPLED else RUNTIMES
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from platforms import ENVIRONMENT, PATIENCE, PLATFORMS, has_platform  # noqa: E402, F401
+from sampling import pytest_collection_modifyitems, pytest_configure  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
                                     pathlib.Path(__file__).parents[2] / "build")).resolve()

@@ -5,6 +5,8 @@ import pytest
 
 from conftest import TEST_WORKLOADS, one_line, workload
 
+pytestmark = pytest.mark.every_case
+
 # Arguments, and what the line must name.
 NONSENSE = {
     "unknown_verb": (["explode"], "'explode'"),

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from conftest import Runner, workload
-from platforms import SANITIZED
+from platforms import SAMPLED
 from recordings import Recording
 from scopes import example
 from test_terminal import Terminal, shown
@@ -112,7 +112,7 @@ COMMANDS = [
 
 
 # The width is the same in every build; of one with sanitizers a sample shows the mistakes in memory.
-SAMPLE = COMMANDS[::4] if SANITIZED else COMMANDS
+SAMPLE = COMMANDS[::4] if SAMPLED else COMMANDS
 
 
 @pytest.mark.parametrize("args", SAMPLE, ids=lambda args: "-".join(args[:3]).replace("/", "_")[-40:])
@@ -121,7 +121,7 @@ def test_no_line_is_longer_than_a_terminal_of_80_columns(played, args):
     assert too_long(lines, 80) == [] and any(lines)
 
 
-@pytest.mark.parametrize("columns", [40] if SANITIZED else [40, 61, 132])
+@pytest.mark.parametrize("columns", [40] if SAMPLED else [40, 61, 132])
 @pytest.mark.parametrize("args", [["view", "odd"], ["view", "mix"], ["stats", "mix"], ["config"], ["list"], ["runs"],
                                   ["scope", "deadlock"], ["path", "mix"], ["check", "none"], ["diff", "nan", "none"]],
                          ids=lambda value: "-".join(value) if isinstance(value, list) else str(value))

@@ -354,6 +354,7 @@ HOSTILE_DEPS = [
     b'{"tasks": [{"task_id": 1, "kernel": [1]}]}', b'{"tasks": ' + b"[" * 1000]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("text", HOSTILE_DEPS, ids=range(len(HOSTILE_DEPS)))
 @pytest.mark.parametrize("format", WITH_EDGES)
 def test_a_deps_json_that_makes_no_sense_is_one_line(recorded, format, text):

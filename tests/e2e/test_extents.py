@@ -18,6 +18,8 @@ import pytest
 from conftest import PATIENCE, PROGRAM, clean_environment
 from recordings import Recording
 
+pytestmark = pytest.mark.every_case
+
 MIB = 1 << 20
 RECORDS = 300
 # A record's bytes, bytes from one record to the next, bytes of the payload file. All claims together must

@@ -201,6 +201,7 @@ def test_a_trace_of_hostile_text_is_inert(copied):
         check_exported(copied / "x.trace")
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("name", SWEEP)
 def test_hostile_text_in_any_one_place_is_shown_as_inert_text(copied, name):
     path = copied / "run" / name

@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from conftest import help_of, on_terminal, one_line, workload
+from platforms import SAMPLED
 
 
 def verbs(tg):
@@ -23,10 +24,10 @@ def settings(tg):
 
 def test_a_verb_takes_the_settings_of_its_help_and_refuses_all_others(tg):
     """--help ends the command line, so a setting before it was accepted if the help is shown."""
-    table = settings(tg)
-    for verb in verbs(tg):
+    table = list(settings(tg).items())
+    for number, verb in enumerate(verbs(tg)):
         rows = help_of(tg, verb)
-        for name, entry in table.items():
+        for name, entry in table[number % 3::3] if SAMPLED else table:
             result = tg(verb, f"--{name}={entry['default'] or 'x'}", "--help")
             if name in rows:
                 assert (result.returncode, result.stderr) == (0, ""), (verb, name, result.stderr)

@@ -14,6 +14,8 @@ import pytest
 from conftest import PROGRAM
 from recordings import has_sqlite, peer
 
+pytestmark = pytest.mark.every_case
+
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "peer"
 NO_TASK = "0x" + "f" * 16
 

@@ -13,6 +13,8 @@ import pytest
 from conftest import TIMEOUT, Runner, one_line, workload
 from forge import rewrite
 
+pytestmark = pytest.mark.every_case
+
 TASK = "0x0000000000000000"
 TASKS = 20  # of the run, each with a reference
 

@@ -11,6 +11,8 @@ import pytest
 from conftest import PLATFORMS, one_line
 from recordings import PEER_RECORDINGS, Recording, peer
 
+pytestmark = pytest.mark.every_case
+
 HEAD = SUMMARY = 256
 
 

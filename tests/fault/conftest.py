@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from platforms import (ENVIRONMENT, GPU, PATIENCE, PLATFORMS, SANITIZED, SLOW_TO_OPEN,  # noqa: E402, F401
                        is_under_way)
+from sampling import pytest_collection_modifyitems, pytest_configure  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"

@@ -9,6 +9,8 @@ import pytest
 from conftest import HERE, PLATFORMS, check_next_run
 from platforms import FAR
 
+pytestmark = pytest.mark.every_case
+
 # The host must report one of these. After some attacks the device can still finish, with right or wrong
 # outputs.
 ENDS = {0: "", 1: "MISMATCH", 3: "(KERNEL_FAULT|DEVICE_LOST|HANG)"}

@@ -12,6 +12,8 @@ import subprocess
 import pytest
 from conftest import BUILD, PROGRAM, TIMEOUT, rounds
 
+pytestmark = pytest.mark.every_case
+
 SHRINK = BUILD / "tests" / "bin" / "libfault-shrink.so"
 
 # Release builds cut a file at every place; a sanitizer sees enough of what follows at some of them.

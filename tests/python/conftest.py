@@ -25,6 +25,7 @@ TIMEOUT = 600
 
 sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "e2e"), str(ROOT / "tests")]
 from platforms import ENVIRONMENT, GPU, PLATFORMS  # noqa: E402, F401
+from sampling import pytest_collection_modifyitems, pytest_configure  # noqa: E402, F401
 
 for _name in [name for name in os.environ if name.startswith("TASKGLASS_")]:
     del os.environ[_name]
