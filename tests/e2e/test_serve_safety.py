@@ -20,7 +20,7 @@ from serving import FETCH, SERVER, Server, is_alive, needs_server, until
 from test_serve import first_tensor
 from test_top import ENDLESS, Job
 
-pytestmark = needs_server
+pytestmark = [needs_server, pytest.mark.every_case]
 ROOT = pathlib.Path(__file__).parents[2]
 
 SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
