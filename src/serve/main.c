@@ -10,6 +10,7 @@
  * line to start for questions.
  */
 #define _GNU_SOURCE 1
+#include "serve/ahead.h"
 #include "serve/answers.h"
 #include "serve/connections.h"
 #include "serve/http.h"
@@ -152,6 +153,7 @@ static void stop_all(struct serve *serve, struct MHD_Daemon *daemons[])
     for (unsigned i = 0; i < SERVE_MOST_SOCKETS; i++)
         if (daemons[i] != NULL)
             MHD_stop_daemon(daemons[i]);
+    serve_ahead_end(serve);
     serve_connections_end(serve->connections);
     serve_jobs_free(serve->jobs);
     serve_budget_end(&serve->budget);
@@ -211,6 +213,7 @@ int main(int argc, char **argv)
     serve_budget_init(&serve.budget);
     if (start(&serve, &arguments, &sockets, daemons, &error) != TG_OK)
         return refuse(&error);
+    serve_ahead_start(&serve);
     say_ready(&serve, &sockets);
     wait_for_end(signals, arguments.parent);
     stop_all(&serve, daemons);

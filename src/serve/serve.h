@@ -10,6 +10,7 @@
  *   asks.c          the requests about questions
  *   jobs.c          questions that were asked: processes of their own
  *   events.c        what a run that goes on tells
+ *   ahead.c         reads what the page will ask for first
  */
 #ifndef TG_SERVE_SERVE_H
 #define TG_SERVE_SERVE_H
@@ -38,7 +39,9 @@ struct serve {
     struct serve_jobs *jobs; /* NULL: there is no program to start */
     struct serve_budget budget;
     atomic_uint streams; /* of events */
-    atomic_bool ends;    /* what waits must look at it several times a second */
+    pthread_t reader;    /* of ahead.c, if is_reading */
+    bool is_reading;
+    atomic_bool ends; /* what waits must look at it several times a second */
 };
 
 /* Seconds of a clock that nobody sets. */

@@ -71,6 +71,11 @@ def test_it_prints_the_address_alone_in_a_pipe(recorded):
     assert first.startswith("http://127.0.0.1:") and (rest, stderr, process.returncode) == ("", "", 0)
 
 
+def test_the_only_run_is_read_before_anybody_asks(recorded):
+    with Server(recorded, "outputs/one") as server:
+        until(lambda: "tensor_dump.rec" in pathlib.Path(f"/proc/{server.pid}/maps").read_text())
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_and_its_process(recorded, number):
     server = Server(recorded)
