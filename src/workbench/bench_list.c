@@ -109,8 +109,8 @@ static struct tg_bench_entry *entry_of(struct tg_workbench *bench, const char *p
         entry->folder = strdup(folder);
     }
     if (!entry || !entry->path || !entry->folder ||
-        !tg_grow(&bench->by_path, &bench->path_room, n + 1, sizeof *bench->by_path) ||
-        !tg_grow(&bench->by_key, &bench->key_room, n + 1, sizeof *bench->by_key)) {
+        !tg_grow(&bench->by_path, &bench->path_room, n + 1, sizeof(void *)) ||
+        !tg_grow(&bench->by_key, &bench->key_room, n + 1, sizeof(void *))) {
         free(entry ? entry->path : NULL);
         free(entry ? entry->folder : NULL);
         free(entry);

@@ -127,9 +127,9 @@ static uint8_t kind_of(const char *word)
 #define KIND(constant, number, name, ...) (name),
     static const char *const words[] = {TG_EDGE_MAP(KIND)};
 #undef KIND
-    for (uint8_t i = 0; i < TG_EDGE_KINDS; i++)
+    for (unsigned i = 0; i < TG_EDGE_KINDS; i++)
         if (strcmp(words[i], word) == 0)
-            return i;
+            return (uint8_t)i;
     return UINT8_MAX;
 }
 

@@ -182,7 +182,7 @@ static void ask_everything(const uint8_t *data, size_t size)
         "explain?run=odd"};
     static const char payload[FUZZ_PAYLOAD];
     struct tg_workbench *odd;
-    char path[64];
+    char path[128];
     const bool is_journal = tg_journal_begins(data, size);
     (void)snprintf(path, sizeof path, "%s/odd/tensor_dump/tensor_dump.%s", scratch,
                    is_journal ? "json" : "rec");

@@ -115,7 +115,7 @@ TEST(two_runs_of_the_same_name_have_two_keys)
 TEST(long_names_that_begin_alike_have_keys_of_their_own)
 {
     enum { RUNS = 20 };
-    char name[256], key[16];
+    char name[272], key[16];
     make_folder();
     for (int i = 0; i < RUNS; i++) { /* a key is shorter than this */
         (void)snprintf(name, sizeof name, "%0*d%02d", 248, 0, i);
@@ -198,7 +198,7 @@ static unsigned count_open(void)
 
 TEST(few_runs_stay_open_and_those_in_use_do)
 {
-    char name[8];
+    char name[16];
     struct tg_bench_run *held, *run;
     dump_make_dir();
     for (int i = 0; i < TG_BENCH_OPEN + 3; i++) {
