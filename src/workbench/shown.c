@@ -72,3 +72,10 @@ tg_status tg_shown_need(const struct tg_shown *shown, struct tg_error *error)
                : tg_error_set(error, TG_UNSUPPORTED, "record %llu of '%s': %s",
                               (unsigned long long)shown->index, shown->run->key, shown->why);
 }
+
+tg_status tg_shown_take_readable(struct tg_bench_run *run, struct tg_ask *ask, const char *name,
+                                 struct tg_shown *shown, struct tg_error *error)
+{
+    tg_status status = tg_shown_take(run, ask, name, shown, error);
+    return status == TG_OK ? tg_shown_need(shown, error) : status;
+}

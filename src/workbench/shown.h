@@ -26,6 +26,9 @@ struct tg_shown {
  * NOT_FOUND: there is no such record. */
 tg_status tg_shown_take(struct tg_bench_run *run, struct tg_ask *ask, const char *name,
                         struct tg_shown *shown, struct tg_error *error);
+/* The same, and UNSUPPORTED, with the reason, if it is not readable. */
+tg_status tg_shown_take_readable(struct tg_bench_run *run, struct tg_ask *ask, const char *name,
+                                 struct tg_shown *shown, struct tg_error *error);
 /* UNSUPPORTED, with the reason, if it is not readable. */
 tg_status tg_shown_need(const struct tg_shown *shown, struct tg_error *error);
 

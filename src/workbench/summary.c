@@ -16,13 +16,6 @@ static bool is_before(void *end)
     return tg_bench_now() < *(uint64_t *)end;
 }
 
-static tg_status take_readable(struct tg_request_context *context, struct tg_shown *shown,
-                               struct tg_error *error)
-{
-    tg_status status = tg_shown_take(context->run, context->ask, "record", shown, error);
-    return status == TG_OK ? tg_shown_need(shown, error) : status;
-}
-
 /* --- stats ---------------------------------------------------------------------------------- */
 
 static void put_value(struct tg_json *json, const char *key, const struct tg_tensor_stats *stats,
@@ -46,7 +39,7 @@ tg_status tg_request_stats(struct tg_request_context *context, struct tg_error *
 {
     struct tg_shown shown;
     struct tg_tensor_stats stats;
-    tg_status status = take_readable(context, &shown, error);
+    tg_status status = tg_shown_take_readable(context->run, context->ask, "record", &shown, error);
     if (status == TG_OK)
         status = tg_ask_check_all_used(context->ask, error);
     if (status == TG_OK)
@@ -103,7 +96,7 @@ tg_status tg_request_histogram(struct tg_request_context *context, struct tg_err
     struct tg_shown shown;
     struct tg_histogram histogram;
     uint64_t bins;
-    tg_status status = take_readable(context, &shown, error);
+    tg_status status = tg_shown_take_readable(context->run, context->ask, "record", &shown, error);
     if (status == TG_OK)
         status = tg_ask_uint(context->ask, "bins", TG_HISTOGRAM_LEAST, TG_HISTOGRAM_MOST,
                              TG_HISTOGRAM_USUAL, &bins, error);

@@ -40,9 +40,7 @@ tg_status tg_request_values(struct tg_request_context *context, struct tg_error 
     struct tg_plane plane;
     struct tg_area block;
     struct tg_elements elements;
-    tg_status status = tg_shown_take(context->run, context->ask, "record", &shown, error);
-    if (status == TG_OK)
-        status = tg_shown_need(&shown, error);
+    tg_status status = tg_shown_take_readable(context->run, context->ask, "record", &shown, error);
     if (status == TG_OK)
         status = tg_plane_take(&shown, context->ask, &plane, error);
     if (status == TG_OK)
