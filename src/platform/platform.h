@@ -48,7 +48,7 @@ enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };
 /* How a device ended, for the error message. */
 struct tg_autopsy {
     bool crashed;   /* it ended itself and may have left a fault record; false: killed */
-    char cause[96]; /* "was killed by signal 9 (Killed)" */
+    char cause[96]; /* "was killed by signal 9 (SIGKILL)" */
 };
 
 struct tg_platform_ops {

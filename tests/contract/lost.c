@@ -353,6 +353,23 @@ CONTRACT(results_can_be_read_from_a_device_that_was_killed)
     tg_device_close(device);
 }
 
+CONTRACT(a_copy_from_a_device_that_was_killed_names_the_signal)
+{
+    struct tg_device *device = open_device(3, 0);
+    uint64_t address;
+    char bytes[64];
+    if (!platform->memory_dies) {
+        tg_device_close(device);
+        SKIP("memory outlives the device");
+    }
+    GOOD(tg_device_alloc(device, sizeof bytes, &address, error));
+    kill(device_pid(device), SIGKILL);
+    for (int i = 0; i < 2; i++)
+        REFUSED(DEVICE_LOST, "was killed by signal 9 (SIGKILL), and the GPU's memory is lost",
+                tg_device_copy_out(device, bytes, address, sizeof bytes, error));
+    tg_device_close(device);
+}
+
 CONTRACT(a_device_that_was_stopped_is_closed_all_the_same)
 {
     struct tg_device *device = open_device(3, 0);

@@ -25,11 +25,13 @@
 #define PAGE UINT64_C(4096)
 enum { MOST_LANES = 252 };
 #define ANSWER_SECONDS 30.0
+#define END_SECONDS 2.0 /* how long a process may take to end after its socket is closed */
 
 struct tg_cuda {
     struct tg_process process; /* must be first: its functions get a pointer to this struct */
     struct tg_heap hidden;     /* the heap of the GPU's own memory */
-    pthread_mutex_t moving;    /* held during a request: the process answers one at a time */
+    pthread_mutex_t moving; /* held during a request: the process answers one at a time */
+    bool gave_up;           /* no request waits any more: neither for an answer nor for the end */
 };
 
 /* ── looking for a GPU ─────────────────────────────────────────────────────────────────── */
@@ -61,16 +63,24 @@ static tg_status probe(struct tg_error *error)
 
 /* ── requests ──────────────────────────────────────────────────────────────────────────── */
 
-static tg_status gone(struct tg_error *error)
+/* The socket closes a moment before the process has ended: the driver gives the GPU back in between. The
+ * caller holds `moving`. */
+static tg_status gone(struct tg_cuda *c, struct tg_error *error)
 {
+    int number = c->gave_up ? 0 : tg_process_signal(&c->process, END_SECONDS);
+    char how[96] = "has ended";
+    if (number != 0)
+        tg_process_say_signal(number, how, sizeof how);
+    c->gave_up |= number == 0;
     return tg_error_set(error, TG_DEVICE_LOST,
-                        "the device has ended, and the GPU's memory is lost with it");
+                        "the device %s, and the GPU's memory is lost with it", how);
 }
 
 /* Closes the socket, because a late answer would be taken for the answer to the next request. */
 static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
 {
     shutdown(c->process.mover, SHUT_RDWR);
+    c->gave_up = true;
     return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %g s",
                         ANSWER_SECONDS);
 }
@@ -79,11 +89,11 @@ static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
 static tg_status ask(struct tg_cuda *c, struct tg_process_message *m, struct tg_error *error)
 {
     if (tg_process_send(c->process.mover, m) != 0)
-        return gone(error);
+        return gone(c, error);
     if (!tg_process_await(&c->process, c->process.mover, ANSWER_SECONDS))
         return give_up_asking(c, error);
     if (tg_process_receive(c->process.mover, m, MSG_DONTWAIT) != 1 || m->type != TG_PROCESS_MOVED)
-        return gone(error);
+        return gone(c, error);
     if (m->status != TG_OK)
         return tg_error_set(error, (tg_status)m->status, "%s", m->text);
     return TG_OK;

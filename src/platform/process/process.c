@@ -292,6 +292,13 @@ void tg_process_kill(void *state)
     tg_process_reap(state, 0);
 }
 
+void tg_process_say_signal(int number, char *text, size_t size)
+{
+    const char *name = sigabbrev_np(number); /* NULL for a realtime signal */
+    snprintf(text, size, name ? "was killed by signal %d (SIG%s)" : "was killed by signal %d",
+             number, name);
+}
+
 void tg_process_autopsy(void *state, struct tg_autopsy *autopsy)
 {
     const struct tg_process *process = state;
@@ -306,8 +313,7 @@ void tg_process_autopsy(void *state, struct tg_autopsy *autopsy)
     else if (!known)
         snprintf(autopsy->cause, sizeof autopsy->cause, "ended");
     else if (WIFSIGNALED(status))
-        snprintf(autopsy->cause, sizeof autopsy->cause, "was killed by signal %d (%s)",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+        tg_process_say_signal(WTERMSIG(status), autopsy->cause, sizeof autopsy->cause);
     else
         snprintf(autopsy->cause, sizeof autopsy->cause, "exited with status %d",
                  WEXITSTATUS(status));

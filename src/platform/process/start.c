@@ -269,7 +269,35 @@ static bool has_ended(struct tg_process *process)
     process->wait_status =
         info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
     process->pid = 0;
+    __atomic_store_n(&process->reaped, 1u, __ATOMIC_RELEASE); /* E1: pairs with find_signal */
     return true;
+}
+
+/* False while nobody knows yet how the process ended. */
+static bool find_signal(const struct tg_process *process, int *number)
+{
+    siginfo_t info;
+    bool ours = __atomic_load_n(&process->killed_by_us, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&process->reaped, __ATOMIC_ACQUIRE)) { /* E1: pairs with has_ended */
+        bool known = !process->was_reaped_elsewhere && WIFSIGNALED(process->wait_status);
+        *number = known && !process->killed_by_us ? WTERMSIG(process->wait_status) : 0;
+        return true;
+    }
+    if (ask_whether_ended(process, WNOHANG | WNOWAIT, &info) != 0 || info.si_pid == 0)
+        return false;
+    *number = info.si_code == CLD_EXITED || ours ? 0 : info.si_status;
+    return true;
+}
+
+/* Without a pidfd the process could only be named by a pid that another thread may have reaped. */
+int tg_process_signal(const struct tg_process *process, double seconds)
+{
+    int number = 0;
+    struct tg_limit limit;
+    tg_limit_start(&limit, seconds);
+    while (process->pidfd >= 0 && !find_signal(process, &number) && !tg_limit_look(&limit, 0))
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return number;
 }
 
 static void send_kill(const struct tg_process *process)
@@ -287,7 +315,7 @@ void tg_process_reap(struct tg_process *process, double seconds)
     tg_limit_start(&limit, seconds);
     while (process->pid != 0 && !has_ended(process)) {
         if (seconds <= 0 || tg_limit_look(&limit, process->pid)) {
-            process->killed_by_us = true;
+            __atomic_store_n(&process->killed_by_us, true, __ATOMIC_RELAXED);
             send_kill(process);
         }
         /* Without a pidfd this only sleeps for a millisecond. */

@@ -16,6 +16,7 @@ struct tg_process {
     pid_t pid;                 /* 0 once the process has been reaped */
     int wait_status;           /* as from waitpid; valid once pid is 0 */
     bool was_reaped_elsewhere; /* the host's program reaped it: the status is unknown */
+    uint32_t reaped;           /* set after the three above, for other threads (E1) */
     bool killed_by_us;
     int refusal; /* 0, or why no message can be exchanged with the device: the system refused it */
     uint64_t base; /* device address of its memory */
@@ -38,6 +39,8 @@ tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform
 void tg_process_tear_down(struct tg_process *process);
 /* Remembers why a message could not be exchanged, if that was want of memory. */
 void tg_process_note_refusal(struct tg_process *process, int cause);
+/* "was killed by signal 9 (SIGKILL)" */
+void tg_process_say_signal(int number, char *text, size_t size);
 /* DEVICE_LOST for a device that ended unexpectedly; the message says how it ended. */
 tg_status tg_process_gone(struct tg_process *process, struct tg_error *error);
 
@@ -53,6 +56,10 @@ enum { TG_HEARD_STOP = -2 };
 int tg_process_hear(struct tg_process *process, struct tg_process_message *message, double seconds);
 /* Waits for the process to end; kills it after that time. */
 void tg_process_reap(struct tg_process *process, double seconds);
+/* The signal by which somebody else has ended the process; 0: it has not ended within that time, or ended
+ * in another way, or nobody knows how. Any thread may ask: it leaves the process to be reaped by the one
+ * that polls. */
+int tg_process_signal(const struct tg_process *process, double seconds);
 
 /* memory.c: sets the error for a heap of `size` bytes that has no free piece of `bytes`. */
 tg_status tg_heap_full(const struct tg_heap *heap, uint64_t bytes, uint64_t size,
