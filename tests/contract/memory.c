@@ -3,6 +3,7 @@
  * pointer. */
 #define _GNU_SOURCE 1
 #include "contract.h"
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -295,6 +296,18 @@ CONTRACT(a_device_pointer_faults_whatever_the_host_maps_later)
     for (int i = 0; i < 50; i++) /* large blocks, which malloc maps */
         free(calloc(1, (size_t)1 << 20 << i % 6));
     CHECK_EQ_I(signal_of_following(address, true), SIGSEGV);
+    tg_device_close(device);
+}
+
+/* The system follows a hint where the addresses are free. */
+CONTRACT(nothing_of_the_host_comes_to_lie_at_a_device_address)
+{
+    struct tg_device *device = open_device(1, 0);
+    uint64_t address = alloc_device(device, 65536);
+    void *page = (void *)(uintptr_t)((address + 4095) / 4096 * 4096);
+    void *map = mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(map != MAP_FAILED && map != page);
+    munmap(map, 4096);
     tg_device_close(device);
 }
 

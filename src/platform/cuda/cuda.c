@@ -30,6 +30,8 @@ enum { MOST_LANES = 252 };
 struct tg_cuda {
     struct tg_process process; /* must be first: its functions get a pointer to this struct */
     struct tg_heap hidden;     /* the heap of the GPU's own memory */
+    void *reserved;            /* keeps the addresses of `hidden` unused in the host, or NULL */
+    size_t reserved_size;
     pthread_mutex_t moving; /* held during a request: the process answers one at a time */
     bool gave_up;           /* no request waits any more: neither for an answer nor for the end */
 };
@@ -227,10 +229,34 @@ static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t s
 
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
+/* The driver chose these addresses in the device's process. Nothing of the host's should come to lie there,
+ * so that a device pointer which is followed on the host faults, as on a simulator. Where the host has
+ * something already, or no address space left, the addresses stay as they are. */
+static void reserve_hidden(struct tg_cuda *c)
+{
+    uint64_t first = c->process.hidden_at / PAGE * PAGE;
+    uint64_t end = (c->process.hidden_at + c->process.hidden + PAGE - 1) / PAGE * PAGE;
+    void *wanted = (void *)(uintptr_t)first, *got;
+    if (first == 0 || end <= first)
+        return;
+    got = mmap(wanted, end - first, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == MAP_FAILED)
+        return;
+    if (got != wanted) { /* Linux before 4.17 takes the address for a hint */
+        munmap(got, end - first);
+        return;
+    }
+    c->reserved = got;
+    c->reserved_size = end - first;
+}
+
 static void close_gpu(void *state)
 {
     struct tg_cuda *c = state;
     tg_process_tear_down(&c->process);
+    if (c->reserved != NULL)
+        munmap(c->reserved, c->reserved_size);
     tg_heap_destroy(&c->hidden);
     pthread_mutex_destroy(&c->moving);
     free(c);
@@ -257,6 +283,7 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
         close_gpu(c);
         return status;
     }
+    reserve_hidden(c);
     *state = c;
     return TG_OK;
 }
