@@ -8,7 +8,7 @@
 #include "device/engine.h"
 #include "device/target.h"
 #include "device/wait.h"
-#include "platform/sim/device/fault.h"
+#include "platform/process/device/fault.h"
 #include "platform/process/device/link.h"
 #include "platform/process/protocol.h"
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "platform/sim/device/fault.h"
+#include "platform/process/device/fault.h"
 #include "device/role.h"
 #include "platform/process/protocol.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a record of a crash into device memory before the process ends, and says where kernels are. */
-#ifndef TG_SIM_FAULT_H
-#define TG_SIM_FAULT_H
+#ifndef TG_PROCESS_DEVICE_FAULT_H
+#define TG_PROCESS_DEVICE_FAULT_H
 
 #include "device/engine.h"
 #include <pthread.h>
