@@ -503,15 +503,15 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
     heard = ask(p, request) ? hear(p, limit, &m) : is_want(errno) ? HEARD_REFUSAL : HEARD_END;
     snprintf(text, size, "%s", strerror(errno)); /* for a refusal */
     if (heard == HEARD && m.type == TG_REFERENCE_DONE && m.number == request->sequence)
-        return TG_CALL_DONE;
+        return TG_CALLED_DONE;
     if (heard == HEARD && m.type == TG_REFERENCE_DEAD) {
         describe_death(&m, text, size);
         p->fresh = true;
         if (!is_end_for_want(&m))
-            return TG_CALL_FAILED;
+            return TG_CALLED_FAILED;
         kill_all(p); /* it may not have taken the request, and the next runner would */
         /* In a runner that served others before, a reference may have used up the memory. */
-        return was_fresh ? TG_CALL_REFUSED : TG_CALL_FAILED;
+        return was_fresh ? TG_CALLED_REFUSED : TG_CALLED_FAILED;
     }
     if (heard == HEARD && m.type == TG_REFERENCE_FAULT) {
         describe_fault(request, &m, text, size);
@@ -526,12 +526,12 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
     else if (heard != HEARD_REFUSAL)
         snprintf(text, size, "wrote to a file descriptor that is not its own");
     if (heard == HEARD_STOP)
-        return TG_CALL_STOPPED;
+        return TG_CALLED_STOPPED;
     if (heard == HEARD && m.type == TG_REFERENCE_FAULT)
         p->fresh = wait_for_death(p);
     if (!p->fresh) /* which runner a signal would meet now is not certain, so all of them go */
         kill_all(p);
     if (heard == HEARD_REFUSAL)
-        return TG_CALL_REFUSED;
-    return heard == HEARD_NOTHING ? TG_CALL_LATE : TG_CALL_FAILED;
+        return TG_CALLED_REFUSED;
+    return heard == HEARD_NOTHING ? TG_CALLED_LATE : TG_CALLED_FAILED;
 }

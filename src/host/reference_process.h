@@ -43,11 +43,11 @@ struct tg_reference_process {
 
 /* How a call ended. */
 enum tg_reference_end {
-    TG_CALL_DONE,
-    TG_CALL_FAILED,  /* the text says how: it crashed, exited, or wrote to our socket */
-    TG_CALL_LATE,    /* it did not return within the limit, as the text says */
-    TG_CALL_REFUSED, /* the system refused memory or a process, as the text says: not its fault */
-    TG_CALL_STOPPED
+    TG_CALLED_DONE,
+    TG_CALLED_FAILED,  /* the text says how: it crashed, exited, or wrote to our socket */
+    TG_CALLED_LATE,    /* it did not return within the limit, as the text says */
+    TG_CALLED_REFUSED, /* the system refused memory or a process, as the text says: not its fault */
+    TG_CALLED_STOPPED
 };
 
 /* Prepares the structure; starts nothing. `limit`: seconds that a call may take. */

@@ -307,20 +307,20 @@ tg_status tg_reference_judge(struct tg_lane *lane, const struct tg_recorded_task
     was_fresh = lane->process.fresh;
     switch (
         tg_reference_process_call(&lane->process, &request, lane->job->limit, how, sizeof how)) {
-    case TG_CALL_DONE:
+    case TG_CALLED_DONE:
         return check_fill(lane, &request, verdict)
                    ? compare(lane, task, def, &request, verdict, error)
                    : TG_OK;
-    case TG_CALL_STOPPED:
+    case TG_CALLED_STOPPED:
         return tg_error_set(error, TG_CANCELLED, "cancelled");
-    case TG_CALL_REFUSED:
+    case TG_CALLED_REFUSED:
         return tg_error_set(error, TG_NO_MEMORY, "cannot call the reference of a task: %s", how);
-    case TG_CALL_LATE:
+    case TG_CALLED_LATE:
         if (was_fresh)
             __atomic_fetch_add(&lane->job->loops[def], 1, __ATOMIC_RELAXED);
         set(verdict, TG_REFERENCE_FAILED, how);
         break;
-    case TG_CALL_FAILED:
+    case TG_CALLED_FAILED:
         set(verdict, TG_REFERENCE_FAILED, how);
     }
     return TG_OK;

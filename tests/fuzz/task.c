@@ -74,7 +74,7 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *pro
         HOLDS(request->tensor[0].dtype == TG_FLOAT32 && request->tensor[1].dtype == TG_FLOAT32);
         HOLDS(request->scalar[0].dtype == TG_INT64);
     }
-    return TG_CALL_DONE;
+    return TG_CALLED_DONE;
 }
 
 static void check(const struct tg_recording *recording, const struct tg_task_record *record,
