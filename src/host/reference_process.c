@@ -33,7 +33,15 @@ enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096, MOST_SITES = 8 };
 #define PATIENCE_SECONDS 5.0
 
 /* What came of waiting for a message. */
-enum heard { HEARD, HEARD_NOTHING, HEARD_GARBAGE, HEARD_END, HEARD_STOP, HEARD_REFUSAL };
+enum heard {
+    HEARD,
+    HEARD_RUNNER,
+    HEARD_NOTHING,
+    HEARD_GARBAGE,
+    HEARD_END,
+    HEARD_STOP,
+    HEARD_REFUSAL
+};
 
 /* ── messages ──────────────────────────────────────────────────────────────────────────── */
 
@@ -76,6 +84,8 @@ static enum heard take(struct tg_reference_process *p, struct tg_reference_messa
     message->signature[sizeof message->signature - 1] = '\0';
     if (size != (ssize_t)sizeof *message || message->magic != TG_REFERENCE_MAGIC)
         return HEARD_GARBAGE;
+    if (message->type == TG_REFERENCE_DEAD)
+        p->runner = p->group = 0; /* with all that references have started */
     if (message->type != TG_REFERENCE_RUNNER)
         return HEARD;
     take_runner(p, (pid_t)message->number);
@@ -94,9 +104,10 @@ static bool is_over(const struct tg_reference_process *p)
 }
 
 /* HEARD_NOTHING: the time is over, of which only that counts in which the runner could run.
- * HEARD_REFUSAL: errno says what the system refused. */
-static enum heard hear(struct tg_reference_process *p, double seconds,
-                       struct tg_reference_message *message)
+ * HEARD_REFUSAL: errno says what the system refused. With `or_runner` it does not wait for a message once it is known
+ * which process is the runner. */
+static enum heard hear_from(struct tg_reference_process *p, double seconds, bool or_runner,
+                            struct tg_reference_message *message)
 {
     struct tg_limit limit;
     bool is_late = false;
@@ -106,6 +117,8 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
         struct pollfd fd = {.fd = p->socket, .events = POLLIN};
         int tick = tg_limit_poll(&limit);
         limit.parent = p->runner != 0 ? p->pid : 0;
+        if (or_runner && p->runner != 0)
+            return HEARD_RUNNER;
         if (__atomic_load_n(p->stop, __ATOMIC_RELAXED) || (p->idle && p->idle(p->idle_context)))
             return HEARD_STOP;
         if (is_late)
@@ -119,6 +132,12 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
             return HEARD_END;
         }
     }
+}
+
+static enum heard hear(struct tg_reference_process *p, double seconds,
+                       struct tg_reference_message *message)
+{
+    return hear_from(p, seconds, false, message);
 }
 
 /* ── start and end ─────────────────────────────────────────────────────────────────────── */
@@ -489,6 +508,21 @@ static bool wait_for_death(struct tg_reference_process *p)
     return false;
 }
 
+/* Sends the request and waits for the answer. No reference is called before its group is known: what it starts in
+ * there could not be ended if somebody killed the first process. errno says what was refused. */
+static enum heard ask_and_hear(struct tg_reference_process *p,
+                               const struct tg_reference_request *request, double limit,
+                               struct tg_reference_message *m)
+{
+    enum heard heard = hear_from(p, PATIENCE_SECONDS, true, m);
+    if (heard == HEARD_RUNNER)
+        return ask(p, request) ? hear(p, limit, m) : is_want(errno) ? HEARD_REFUSAL : HEARD_END;
+    if (heard != HEARD_NOTHING)
+        return heard;
+    errno = ETIMEDOUT;
+    return HEARD_REFUSAL;
+}
+
 enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
                                                 struct tg_reference_request *request, double limit,
                                                 char *text, size_t size)
@@ -500,7 +534,7 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
     request->sequence = ++p->sequence;
     request->memory = p->memory_size;
     p->fresh = false;
-    heard = ask(p, request) ? hear(p, limit, &m) : is_want(errno) ? HEARD_REFUSAL : HEARD_END;
+    heard = ask_and_hear(p, request, limit, &m);
     snprintf(text, size, "%s", strerror(errno)); /* for a refusal */
     if (heard == HEARD && m.type == TG_REFERENCE_DONE && m.number == request->sequence)
         return TG_CALLED_DONE;

@@ -97,6 +97,23 @@ static void leave_behind(void)
         abort();
 }
 
+#ifdef SLOW_TO_TELL
+static pid_t loader;
+
+static void wait_a_moment(void)
+{
+    if (getpid() == loader)
+        usleep(500000);
+}
+
+/* When the first process of references forks, it goes on later than the copy. */
+__attribute__((constructor)) static void be_slow(void)
+{
+    loader = getpid();
+    pthread_atfork(NULL, wait_a_moment, NULL);
+}
+#endif
+
 /* A twin stops this process as often as somebody continues it. */
 static void keep_stopped(void)
 {
