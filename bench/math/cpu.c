@@ -5,6 +5,7 @@
  * smallest of several rounds that take turns. sigmoid, gelu and rsqrt are written with libm's exp,
  * erf and sqrt, as people do.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "ranges.h"
 #include <math.h>
 #include <stdint.h>

@@ -326,7 +326,7 @@ static const char *name_of(const struct kernels *kernels, bool by_number, struct
 /* Most tasks have the kernels of the task before them. */
 bool tg_tasks_name(struct tg_tasks *tasks, bool by_number, struct tg_names *names)
 {
-    struct kernels kernels, last;
+    struct kernels kernels, last = {.func = {0}};
     for (uint32_t i = 0; i < tasks->n_rows; i++) {
         struct tg_task_row *row = &tasks->row[i];
         kernels_of(tasks, row, &kernels);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The loader tells why it failed by its text alone: at the end of it stands the text of an errno, or it
  * is one of those that it has for want of memory. NULL: the file is to blame. */
@@ -41,6 +42,8 @@ static const char *find_advice(const char *why)
     return "";
 }
 
+static const char NOT_THERE[] = "cannot open shared object file: No such file or directory";
+
 /* dlerror's text begins with the path; cut that, because our message has it already. */
 static tg_status load_failed(const char *path, tg_status refusal, struct tg_error *error)
 {
@@ -48,8 +51,11 @@ static tg_status load_failed(const char *path, tg_status refusal, struct tg_erro
     size_t prefix = strlen(path);
     if (why == NULL)
         why = "out of memory"; /* even for the text */
-    if (strncmp(why, path, prefix) == 0 && why[prefix] == ':')
+    if (strncmp(why, path, prefix) == 0 && why[prefix] == ':') {
         why += prefix + 1 + (why[prefix + 1] == ' ');
+        if (strcmp(why, NOT_THERE) == 0 && access(path, R_OK) == 0)
+            why = "out of memory"; /* the loader could not even copy the path */
+    }
     const char *fault = find_fault(why);
     return tg_error_set(error, fault ? TG_IO_ERROR : refusal, "cannot load module %s: %s%s", path,
                         why, fault ? fault : find_advice(why));

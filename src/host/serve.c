@@ -225,7 +225,7 @@ tg_status tg_server_start(const struct tg_server_config *config, struct tg_serve
     if (config->host != NULL && config->host[0] == '\0')
         return tg_error_set(error, TG_BAD_ARGUMENT, "host '' is no address of this machine");
     tg_status status = find_server(&program, error);
-    if (status != TG_OK)
+    if (status != TG_OK || program == NULL)
         return status;
     struct tg_server *server = calloc(1, sizeof *server);
     if (server == NULL) {

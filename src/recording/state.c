@@ -85,7 +85,7 @@ struct locks {
 static uint32_t find_state(const struct tg_recording *recording, struct locks locks)
 {
     const struct tg_record_summary *summary = &recording->info.summary;
-    tg_status status;
+    tg_status status = TG_OK;
     if (locks.journal == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
     if (summary->flags & TG_SUMMARY_RESULT)

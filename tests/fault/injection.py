@@ -403,6 +403,9 @@ class Bench:
         if result.code == good.code and not lines:
             return None  # it fails as it does without the fault; only the recording lost something
         ours = [line for line in lines if line.startswith("taskglass: ")]
+        if ours and result.code == good.code and \
+                all(any(known.startswith(f"{line}, at ") for known in usual) for line in ours):
+            return None  # the same failure, whose source line could not be looked up
         if len(ours) != 1 and result.code == 2 or not ours:
             return f"{len(ours)} lines"
         if result.code == 2 and len(lines) != 1:
