@@ -140,10 +140,10 @@ def start(tmp_path):
     yield starter
     for program in programs:
         program.process.kill()
-        program.process.communicate()
-        for pid, _ in processes_with(program.mark):
+        for pid, _ in processes_with(program.mark):  # what is left may hold the pipes
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+        program.process.communicate()
 
 
 @pytest.fixture
