@@ -3,6 +3,7 @@
 #include "recording/writer.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,9 @@ enum { BUFFERED = 2048 }; /* slots: 256 KiB */
 /* From so many records on, the manifest is printed while the run goes on. */
 enum { MANY_RECORDS = 4096 };
 
+/* Files end before this, so that a position has bits to spare. */
+#define LAST_POSITION (UINT64_C(1) << 62)
+
 struct payloads {
     uint64_t stored; /* bytes, without the gaps between them */
     uint64_t end;    /* of the last one in the file */
@@ -34,13 +38,14 @@ struct tg_dump_writer {
     /* The errno that ended writing, 0 while all is well; set once. Relaxed accesses suffice: no
      * other data depends on the flag. Several threads may write payloads. */
     int payload_failed, journal_failed;
-    uint64_t reserved;        /* end of the payload file, counting all reservations */
+    uint64_t reserved;        /* atomic: end of the payload file, counting all reservations */
+    pthread_mutex_t lock;     /* of all that follows but `scribe` */
     uint64_t recorded_end;    /* end of the payloads that records in the journal refer to */
     uint64_t stored;          /* bytes of these payloads, without the gaps between them */
     uint64_t journal_end;     /* the file has whole records up to here */
     struct payloads expected; /* of the arguments in the buffer */
     uint32_t buffered;        /* slots */
-    /* Atomic: the appending thread sets it (release), threads that write payloads use it (acquire). NULL:
+    /* Atomic: a thread that appends sets it (release), threads that write payloads use it (acquire). NULL:
      * the manifest is written after the run. */
     struct tg_scribe *scribe;
     bool was_begun; /* there was a scribe, or nobody could be had */
@@ -106,6 +111,7 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
     tg_path_last(run_dir, head.run_dir, sizeof head.run_dir);
     head.check = tg_journal_head_check(&head);
     w->journal = w->payload = -1;
+    pthread_mutex_init(&w->lock, NULL);
     w->summary.type = TG_RECORD_SUMMARY;
     w->dir = tg_path_join(run_dir, TG_DUMP_FOLDER);
     w->journal_path = w->dir ? tg_path_join(w->dir, TG_DUMP_JOURNAL) : NULL;
@@ -131,10 +137,14 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
 
 uint64_t tg_dump_reserve(struct tg_dump_writer *writer, uint64_t bytes)
 {
-    uint64_t position = writer->reserved;
-    /* A sum that does not fit must not come round to bytes that are taken. No file is that large, so
-     * the write fails. */
-    writer->reserved = bytes <= UINT64_MAX - position ? position + bytes : UINT64_MAX;
+    uint64_t position = __atomic_load_n(&writer->reserved, __ATOMIC_RELAXED);
+    do { /* a sum that does not fit must not come round to bytes that are taken */
+        if (bytes > LAST_POSITION - position) {
+            set_failure(&writer->payload_failed, EFBIG);
+            return position;
+        }
+    } while (!__atomic_compare_exchange_n(&writer->reserved, &position, position + bytes, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return position;
 }
 
@@ -242,7 +252,10 @@ static bool write_buffer(struct tg_dump_writer *writer)
 
 bool tg_dump_flush(struct tg_dump_writer *writer)
 {
-    return writer->buffered == 0 ? !has_failed(writer) : write_buffer(writer);
+    pthread_mutex_lock(&writer->lock);
+    bool is_good = writer->buffered == 0 ? !has_failed(writer) : write_buffer(writer);
+    pthread_mutex_unlock(&writer->lock);
+    return is_good;
 }
 
 /* `record` may be of any type; all have the same size. */
@@ -263,7 +276,7 @@ tg_status tg_dump_add_kernel(struct tg_dump_writer *writer, uint32_t number, uin
     return add(writer, &kernel) ? TG_OK : TG_IO_ERROR;
 }
 
-bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *record)
+static bool append(struct tg_dump_writer *writer, const struct tg_record *record)
 {
     if (has_failed(writer)) {
         writer->summary.lost[TG_LOSS_DISK]++;
@@ -272,6 +285,21 @@ bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *recor
     tg_record_count(&writer->summary, record);
     expect(&writer->expected, record);
     return add(writer, record);
+}
+
+bool tg_dump_append_all(struct tg_dump_writer *writer, const struct tg_record *records, uint32_t n)
+{
+    bool is_good = true;
+    pthread_mutex_lock(&writer->lock);
+    for (uint32_t i = 0; i < n; i++)
+        is_good = append(writer, &records[i]) && is_good;
+    pthread_mutex_unlock(&writer->lock);
+    return is_good;
+}
+
+bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *record)
+{
+    return tg_dump_append_all(writer, record, 1);
 }
 
 const struct tg_record_summary *tg_dump_summary(const struct tg_dump_writer *writer)
@@ -388,6 +416,7 @@ void tg_dump_destroy(struct tg_dump_writer *writer)
         (void)write_buffer(writer);
     tg_scribe_destroy(writer->scribe);
     close_files(writer);
+    pthread_mutex_destroy(&writer->lock);
     free(writer->dir);
     free(writer->journal_path);
     free(writer->payload_path);

@@ -21,8 +21,9 @@
  * the journal stays readable. finish reports the failure once. The caller need not check in
  * between, and the run goes on.
  *
- * Threads: several may call tg_dump_payload at once. All other functions belong to one thread at a
- * time. A thread may append a record only when it knows that the payload is written.
+ * Threads: several may reserve, write payloads, append and flush at once. The records of one thread stay in
+ * order. All other functions belong to one thread, while no other uses the writer. A thread may append a
+ * record only when it knows that the payload is written.
  */
 #ifndef TG_RECORDING_WRITER_H
 #define TG_RECORDING_WRITER_H
@@ -48,7 +49,7 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
 tg_status tg_dump_add_kernel(struct tg_dump_writer *writer, uint32_t number, uint32_t core,
                              const char *name);
 
-/* Reserves room for a payload and returns its position in the file. Payloads lie one after the
+/* Reserves room for payloads and returns its position in the file. Reservations lie one after the
  * other without gaps. */
 uint64_t tg_dump_reserve(struct tg_dump_writer *writer, uint64_t bytes);
 /* Writes all of the bytes. False: the disk refused, now or earlier. */
@@ -60,6 +61,8 @@ bool tg_dump_payload(struct tg_dump_writer *writer, uint64_t position, const voi
  * counts it by stage, role, kind and flags. False: the disk refused, and the record counts as lost.
  */
 bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *record);
+/* The same for several, in order. False: the disk refused some of them. */
+bool tg_dump_append_all(struct tg_dump_writer *writer, const struct tg_record *records, uint32_t n);
 bool tg_dump_flush(struct tg_dump_writer *writer);
 
 /* The counts so far. `recorded` and the counts by record follow the journal; the rest is what

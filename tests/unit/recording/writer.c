@@ -4,6 +4,7 @@
 #include "unit/recording/recording.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -141,6 +142,78 @@ TEST(a_payload_may_come_in_pieces_and_in_any_order)
     REQUIRE(tg_recording_get(recording, 0, &entry));
     CHECK_EQ_MEM(tg_recording_payload(recording, &entry), "12345678", 8);
     tg_recording_close(recording);
+}
+
+enum { WRITERS = 4, EACH = 3000 };
+
+struct part {
+    struct tg_dump_writer *writer;
+    uint64_t first;
+};
+
+/* Writes records with the numbers from `first` on, two at a time. */
+static void *write_part(void *argument)
+{
+    const struct part *part = argument;
+    for (uint64_t i = part->first; i < part->first + EACH; i += 2) {
+        struct tg_record record[2];
+        float values[2][4];
+        uint64_t position = tg_dump_reserve(part->writer, sizeof values);
+        for (uint64_t k = 0; k < 2; k++) {
+            for (int j = 0; j < 4; j++)
+                values[k][j] = (float)(4 * (i + k)) + (float)j;
+            record[k] = dump_tensor(i + k, 4, position + k * sizeof values[0]);
+        }
+        if (!tg_dump_payload(part->writer, position, values, sizeof values) ||
+            !tg_dump_append_all(part->writer, record, 2) ||
+            (i % 500 == 0 && !tg_dump_flush(part->writer)))
+            return argument;
+    }
+    return NULL;
+}
+
+TEST(several_threads_write_and_append_at_once)
+{
+    struct tg_dump_writer *writer = dump_create();
+    pthread_t thread[WRITERS];
+    struct part part[WRITERS];
+    for (uint64_t w = 0; w < WRITERS; w++) {
+        part[w] = (struct part){writer, w * EACH};
+        REQUIRE(pthread_create(&thread[w], NULL, write_part, &part[w]) == 0);
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        void *failed;
+        pthread_join(thread[w], &failed);
+        CHECK(!failed);
+    }
+    CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_OK);
+    tg_dump_destroy(writer);
+
+    struct tg_recording *recording = dump_open(dump_dir);
+    uint64_t next[WRITERS] = {0};
+    CHECK_EQ_U(dump_info(recording).payload_bytes, WRITERS * EACH * 16);
+    REQUIRE(dump_info(recording).records == WRITERS * EACH);
+    for (uint64_t i = 0; i < WRITERS * EACH; i++) {
+        struct tg_entry entry;
+        REQUIRE(tg_recording_get(recording, i, &entry));
+        uint64_t w = entry.record.task_id / EACH;
+        const float *values = tg_recording_payload(recording, &entry);
+        REQUIRE(w < WRITERS && values);
+        CHECK_EQ_U(entry.record.task_id, w * EACH + next[w]++);
+        CHECK(values[0] == (float)(4 * entry.record.task_id) && values[3] == values[0] + 3);
+    }
+    tg_recording_close(recording);
+}
+
+TEST(a_reservation_that_no_file_can_hold_is_refused)
+{
+    struct tg_dump_writer *writer = dump_create();
+    uint64_t position = tg_dump_reserve(writer, 100);
+    tg_dump_reserve(writer, UINT64_MAX);
+    CHECK_EQ_U(tg_dump_reserve(writer, 0), position + 100);
+    CHECK(!tg_dump_payload(writer, position, "x", 1));
+    CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_IO_ERROR);
+    tg_dump_destroy(writer);
 }
 
 TEST(what_was_flushed_is_readable_while_the_run_goes_on)
