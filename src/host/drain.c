@@ -29,6 +29,11 @@ enum {
 /* A batch is written when it has so many bytes: the device may be waiting for its room. */
 enum { LARGE_BATCH = 1 << 19 };
 
+/* Marks a position that counts from the beginning of what the batch is going to reserve. The batch reserves
+ * all of it at once when it is written, so that its bytes stay together in the file although other
+ * threads reserve too. */
+#define WITHIN_BATCH (UINT64_C(1) << 63)
+
 void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t index,
                    struct tg_dump_writer *writer, struct tg_drain_room *room)
 {
@@ -224,13 +229,32 @@ static void cut_off(struct tg_record *record, uint64_t end)
 /* The arrays stay unset: the counts say what is valid. */
 static void clear(struct tg_batch *b)
 {
-    b->size = b->span = 0;
+    b->size = b->span = b->reserve = 0;
     b->n_parts = b->n_records = 0;
+}
+
+/* The writer reserves less than half of what a position can be, so no place has the mark. */
+static void settle(uint64_t *position, uint64_t begin)
+{
+    if (*position & WITHIN_BATCH)
+        *position = begin + (*position & ~WITHIN_BATCH);
+}
+
+/* Reserves the bytes of the tensors that begin in the batch. */
+static void find_places(struct tg_drain *d, struct tg_batch *b)
+{
+    uint64_t begin = b->reserve > 0 ? tg_dump_reserve(d->writer, b->reserve) : 0;
+    settle(&b->to, begin);
+    settle(&d->position, begin);
+    for (uint32_t i = 0; i < b->n_records; i++)
+        settle(&b->record[i].position, begin);
+    b->reserve = 0;
 }
 
 /* Writes the batch's bytes, then the records that waited for them. */
 static void flush(struct tg_drain *d, struct tg_batch *b)
 {
+    find_places(d, b);
     uint64_t end = b->size > 0 ? b->to + write_batch(d, b) : 0;
     bool read = b->size == 0 || end == b->to + b->size;
     if (!read && end < d->file_end)
@@ -242,8 +266,9 @@ static void flush(struct tg_drain *d, struct tg_batch *b)
             mark_overwritten(&b->record[i]);
         if (!read)
             cut_off(&b->record[i], end);
-        tg_dump_append(d->writer, &b->record[i]);
     }
+    if (b->n_records > 0)
+        tg_dump_append_all(d->writer, b->record, b->n_records);
     if (b->size > 0 && d->freed < b->from + padded(b->span)) {
         d->freed = b->from + padded(b->span);
         write_word(d, FIELD(freed), d->freed / TG_CURSOR_UNIT);
@@ -281,19 +306,19 @@ static void add_part(struct tg_batch *b, const struct tg_record *r)
     b->size += r->stored;
 }
 
-/* Adds a piece. Flushes the batch first unless the piece continues it. */
-static void add_piece(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r,
-                      uint64_t to)
+/* Adds a piece of the tensor at d->position. Flushes the batch first if it is of an open tensor and does not
+ * continue the batch; begin_tensor has done so for one that begins. */
+static void add_piece(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r)
 {
     if (r->stored == 0)
         return;
-    if (!follows(d, b, r, to))
+    if (d->open && !follows(d, b, r, d->position + r->value))
         flush(d, b);
     if (b->size == 0 || !d->open)
         d->oldest = r->position;
     if (b->size == 0) {
         b->from = r->position;
-        b->to = to;
+        b->to = d->position + r->value;
     }
     add_part(b, r);
 }
@@ -374,7 +399,7 @@ static struct tg_record *close_tensor(struct tg_drain *d, struct tg_batch *b,
     struct tg_record *r = add_record(d, b, piece);
     r->flags = (uint16_t)(r->flags & ~TG_RECORD_MORE);
     r->stored += r->value;
-    r->position = r->stored > 0 ? d->position : 0;
+    r->position = r->stored > 0 ? d->position : 0; /* the flush settles it */
     r->value = 0;
     r->check = 0;
     cut_off(r, d->file_end);
@@ -391,11 +416,21 @@ static void close_truncated(struct tg_drain *d, struct tg_batch *b)
     r->flags = (uint16_t)(r->flags | TG_RECORD_TRUNCATED);
 }
 
+/* Finds a place in what the batch reserves; first flushes a batch that the tensor's bytes cannot continue,
+ * because then they begin the next one. */
+static void begin_tensor(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r)
+{
+    if (r->stored > 0 && !follows(d, b, r, WITHIN_BATCH | b->reserve))
+        flush(d, b);
+    d->position = WITHIN_BATCH | b->reserve;
+    b->reserve += (r->flags & TG_RECORD_PAYLOAD) ? r->bytes : 0;
+}
+
 static void take_tensor(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r)
 {
     if (!d->open)
-        d->position = tg_dump_reserve(d->writer, (r->flags & TG_RECORD_PAYLOAD) ? r->bytes : 0);
-    add_piece(d, b, r, d->position + r->value);
+        begin_tensor(d, b, r);
+    add_piece(d, b, r);
     if (!d->open)
         d->file_end = UINT64_MAX; /* an earlier read error was another tensor's */
     if (r->flags & TG_RECORD_MORE) {

@@ -12,10 +12,11 @@ enum { TG_BOUNCE = 1 << 18, TG_BATCH = 16 * TG_PER_BUFFER };
 /* Payload bytes that wait for one write, and the records that wait for them. The bytes are contiguous in the
  * file. In the arena every tensor begins on a cache line, so there they are parts with small gaps. */
 struct tg_batch {
-    uint64_t from; /* arena cursor */
-    uint64_t span; /* bytes of the arena, with the gaps */
-    uint64_t to;   /* file position */
-    uint64_t size; /* without the gaps */
+    uint64_t from;    /* arena cursor */
+    uint64_t span;    /* bytes of the arena, with the gaps */
+    uint64_t to;      /* file position */
+    uint64_t size;    /* without the gaps */
+    uint64_t reserve; /* bytes of the file to reserve: of the tensors that begin in this batch */
     uint32_t n_parts;
     uint32_t n_records;
     struct {
@@ -53,7 +54,7 @@ struct tg_drain {
     uint64_t corrupt;        /* records that failed the checks */
     bool open;               /* a tensor has begun whose last piece is still missing */
     struct tg_record record; /* its last piece */
-    uint64_t position;       /* its place in the payload file */
+    uint64_t position;       /* its place in the payload file, or in what the batch reserves */
     uint64_t oldest;         /* arena cursor of its oldest piece that is not in the file yet */
     bool overwritten;        /* policy overwrite: the device overwrote a piece of it */
     uint64_t file_end;       /* the file has nothing of it from here on; or all ones */

@@ -94,6 +94,13 @@ bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *recor
     return true;
 }
 
+bool tg_dump_append_all(struct tg_dump_writer *writer, const struct tg_record *records, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        tg_dump_append(writer, &records[i]);
+    return true;
+}
+
 /* ── the target ────────────────────────────────────────────────────────────────────────── */
 
 static void lay_out(struct tg_record_area *area, struct tg_device *device)
