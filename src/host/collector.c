@@ -139,10 +139,22 @@ static void flush(void *context)
     tg_dump_flush(context);
 }
 
+/* Where copies take turns, several threads would only hand the turn to each other. */
+static uint32_t count_threads(const struct tg_collector *c)
+{
+    if (c->area.copied && c->area.device->ops->copies_in_turn)
+        return 1;
+    return tg_pump_threads(c->area.setup.n_streams);
+}
+
 tg_status tg_collector_start(struct tg_collector *c, struct tg_error *error)
 {
-    c->pump = (struct tg_pump){
-        .drains = c->drains, .n = c->area.setup.n_streams, .idle = flush, .context = c->writer};
+    c->pump = (struct tg_pump){.drains = c->drains,
+                               .n = c->area.setup.n_streams,
+                               .threads = count_threads(c),
+                               .room = c->room,
+                               .idle = flush,
+                               .context = c->writer};
     return tg_pump_start(&c->pump, error);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drains one stream. While it runs, the pump's thread owns it. */
+/* Drains one stream. While it runs, it belongs to one thread of the pump at a time. */
 #ifndef TG_HOST_DRAIN_H
 #define TG_HOST_DRAIN_H
 
@@ -39,9 +39,10 @@ struct tg_drain {
     struct tg_dump_writer *writer;                                /* gets arguments, or */
     void (*other)(void *context, const struct tg_record *record); /* gets other records */
     void *context;
-    struct tg_drain_room *room; /* NULL with `other` */
+    struct tg_drain_room *room; /* of the thread that runs the drain; NULL with `other` */
     uint64_t address;           /* of the stream's head */
     uint32_t index;
+    uint32_t taken;      /* atomic: a thread of the pump runs the drain */
     uint64_t ready_head; /* buffers received */
     uint64_t free_tail;  /* buffers given back */
     /* words of the device, as last believed */

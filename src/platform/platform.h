@@ -59,9 +59,10 @@ struct tg_platform_ops {
     const char *program; /* the device program's file name */
     uint32_t max_blocks;
     uint32_t max_schedulers;
-    bool memory_dies;   /* memory is lost with the device: read it before `kill` */
-    bool slow_to_open;  /* takes a second rather than a millisecond */
-    bool decides_cores; /* `open` chooses the number if config.cores is 0 */
+    bool memory_dies;    /* memory is lost with the device: read it before `kill` */
+    bool slow_to_open;   /* takes a second rather than a millisecond */
+    bool decides_cores;  /* `open` chooses the number if config.cores is 0 */
+    bool copies_in_turn; /* one copy at a time: several threads that copy wait for each other */
 
     /* OK if this machine can open the platform. NULL: always. The error says what is missing;
      * `open` reports the same error. */

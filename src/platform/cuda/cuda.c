@@ -305,6 +305,7 @@ const struct tg_platform_ops tg_platform_cuda = {
     .memory_dies = true,
     .slow_to_open = true,
     .decides_cores = true,
+    .copies_in_turn = true,
     .probe = probe,
     .open = open_gpu,
     .close = close_gpu,
