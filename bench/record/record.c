@@ -15,6 +15,7 @@
  */
 #define _GNU_SOURCE 1
 #include "harness.h"
+#include "pwrite.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct options {
     unsigned cores, repeat;
     bool keep;   /* keep the last recording */
     bool memory; /* measure how the host's memory grows; no baseline */
+    bool pwrite; /* also measure threads that only write as many bytes */
 };
 
 struct bench {
@@ -109,11 +111,13 @@ static struct options parse(int argc, char **argv)
             o.keep = true;
         } else if (strcmp(argv[k], "--memory") == 0) {
             o.memory = true;
+        } else if (strcmp(argv[k], "--pwrite") == 0) {
+            o.pwrite = true;
         } else if (k + 1 == argc || !parse_value(&o, argv[k], argv[k + 1])) {
             fprintf(stderr,
                     "%s: %s\nusage: %s [--platform P] [--cores N] [--level full|hash|meta]\n"
                     "       [--tensor BYTES] [--total BYTES] [--arena BYTES] [--buffers N]\n"
-                    "       [--repeat R] [--dir DIR] [--keep] [--memory]\n",
+                    "       [--repeat R] [--dir DIR] [--keep] [--memory] [--pwrite]\n",
                     argv[0], argv[k], argv[0]);
             exit(2);
         } else {
@@ -349,6 +353,20 @@ enum { RECORDED, FINISH, WAIT, CPU, PLAIN, RATIO, WITHOUT, FIGURES };
 static const char *const figure_names[FIGURES] = {
     "recorded_s", "finish_s", "wait_s", "cpu_s", "plain_s", "ratio", "ratio_without_finish"};
 
+/* How much of the speed of the best number of writing threads the recorded run reached. */
+static void print_pwrite(struct bench *b, double recorded)
+{
+    uint64_t total = b->tasks * TENSORS * b->o.tensor;
+    unsigned threads = 0;
+    double seconds;
+    make_dir(b);
+    seconds = bench_best_pwrite(b->plain, b->bytes, b->pool, total, b->o.repeat, &threads);
+    if (seconds < 0)
+        fail("cannot write");
+    printf(",\"pwrite_s\":%.6f,\"pwrite_threads\":%u,\"of_pwrite\":%.4f", seconds, threads,
+           seconds / recorded);
+}
+
 static void measure(struct bench *b)
 {
     unsigned n = b->o.repeat;
@@ -378,6 +396,8 @@ static void measure(struct bench *b)
         printf(",\"%s\":%.6f", figure_names[f], bench_median(figure[f], n));
     if (compares) /* the values are sorted by now */
         printf(",\"best\":%.4f,\"worst\":%.4f", figure[RATIO][0], figure[RATIO][n - 1]);
+    if (b->o.pwrite)
+        print_pwrite(b, bench_median(figure[RECORDED], n));
     if (b->o.keep)
         printf(",\"dir\":\"%s\"", b->run_dir);
     printf("}\n");

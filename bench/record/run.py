@@ -4,6 +4,7 @@ run.
 
 full a recorded run against copying the same bytes once and writing them to the same file
          system (median of the ratios of neighbours)
+files how much of the speed of threads that only call pwrite() a recorded run reaches
 hash copying with the content hash against copying alone off instructions a task has more than in a
 build without the recorder, recorder off million a million records: recording, viewing, verifying;
 verifying a gibibyte of payload memory how the host's memory grows while a gibibyte is recorded
@@ -23,11 +24,13 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from options import counts, names, positive, write_json  # noqa: E402
 
-PARTS = ("full", "hash", "off", "million", "memory")
+PARTS = ("full", "files", "hash", "off", "million", "memory")
 PLATFORMS = ("a2a3sim", "a5sim")
 SIZES = {"256": 256, "4K": 4 << 10, "64K": 64 << 10, "1M": 1 << 20, "64M": 64 << 20}
 LIMITS = {"256": None, "4K": 2.0, "64K": 1.3, "1M": 1.3, "64M": 1.3}
 HASH_LIMIT = 1.2
+# The share of pwrite()'s speed that a recorded run should reach at least.
+FILE_SHARES = {"4K": 0.5, "1M": 0.9}
 # One load, comparison and branch for each of two stages, and the moves that they need.
 OFF_LIMIT = 6
 VIEW_LIMIT_S = 0.3
@@ -143,6 +146,23 @@ def measure_full(runner):
     return rows
 
 
+def measure_files(runner):
+    cores = max(runner.options.cores)
+    rows = []
+    for platform in runner.options.platforms:
+        for size in FILE_SHARES:
+            progress(f"files: {platform} {size}")
+            for line in runner.record("--platform", platform, "--tensor", size, "--cores", cores,
+                                      "--total", runner.options.total, "--repeat",
+                                      runner.options.repeat, "--pwrite"):
+                line.update(size=size, least=FILE_SHARES[size],
+                            gbs=line["payload"] / line["recorded_s"] * 1e-9,
+                            pwrite_gbs=line["payload"] / line["pwrite_s"] * 1e-9)
+                rows.append(line)
+    progress("")
+    return rows
+
+
 def measure_hash(runner):
     repeat = 5 if runner.options.quick else 21
     rows = runner.lines("bench_record_hash", repeat)
@@ -246,6 +266,16 @@ def print_full(rows):
                    "ratio", "range", "without manifest", "limit"], lines)
 
 
+def print_files(rows):
+    print("files: a recorded run, and the best of 1, 2, 4 and 8 threads that write as many bytes by "
+          "pwrite() to one file\n")
+    print_columns(["platform", "tensor", "cores", "GB/s", "pwrite GB/s", "threads", "share", "least"],
+                  [[row["platform"], row["size"], str(row["cores"]), f"{row['gbs']:.2f}",
+                    f"{row['pwrite_gbs']:.2f}", str(row["pwrite_threads"]), f"{row['of_pwrite']:.2f}",
+                    f"{row['least']:.1f}{'  under' if row['of_pwrite'] < row['least'] else ''}"]
+                   for row in rows])
+
+
 def print_hash(rows):
     print("hash: copying with the hash against copying alone\n")
     print_columns(["tensor", "from", "copy GB/s", "with hash GB/s", "ratio", "limit"],
@@ -290,7 +320,7 @@ def print_notes(runner):
 
 
 def measure(runner):
-    parts = {"full": (measure_full, print_full), "hash": (measure_hash, print_hash),
+    parts = {"full": (measure_full, print_full), "files": (measure_files, print_files), "hash": (measure_hash, print_hash),
              "off": (measure_off, print_off), "million": (measure_million, print_million),
              "memory": (measure_memory, print_memory)}
     result = {}
