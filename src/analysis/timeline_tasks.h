@@ -26,7 +26,7 @@ struct tg_seen_task {
     bool is_partial;
 };
 
-enum { TG_SEEN_LANES = 256, TG_SEEN_RECENT = 1024 };
+enum { TG_SEEN_LANES = 1024, TG_SEEN_RECENT = 1024 };
 
 struct tg_seen_tasks {
     const struct tg_recording *recording;

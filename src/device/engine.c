@@ -67,6 +67,7 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->n_lanes = TG_PARTS * e->n_blocks;
     e->n_schedulers = n_schedulers;
     e->n_workers = e->n_lanes + n_schedulers + 1;
+    e->n_sleep_words = (e->n_workers + 63) / 64;
     e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
     e->mix = (struct tg_mix *)(e->worker + e->n_workers);
     e->streams = (struct tg_stream *)(e->mix + e->n_blocks);
@@ -151,7 +152,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->shares = e->always_shares || e->bag;
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         e->searching[c] = e->bag ? 1 : 0; /* the bag wakes sleepers itself */
-        for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
+        for (uint32_t word = 0; word < e->n_sleep_words; word++)
             e->sleepers[c][word] = 0;
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
                        launch->queue_size[c], 0, e->bag ? 0 : launch->n_ready[c],

@@ -64,7 +64,8 @@
 #include <taskglass/wire/task.h>
 #include <taskglass/wire/trace.h>
 
-enum { TG_SLEEP_WORDS = 4, TG_MAX_WORKERS = 64 * TG_SLEEP_WORDS };
+/* A set of workers has a bit for each. Only the words that the device's workers need are looked at. */
+enum { TG_SLEEP_WORDS = 16, TG_MAX_WORKERS = 64 * TG_SLEEP_WORDS };
 
 enum tg_phase_word { TG_RUNNING = 0, TG_OVER = 1, TG_STOPPED = 2 };
 
@@ -152,6 +153,7 @@ struct tg_engine {
     struct tg_orchestrator *orchestrator;
     uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
     uint32_t n_cores;              /* lanes that take plain tasks */
+    uint32_t n_sleep_words;        /* words of `sleepers` that have a bit of a worker */
     /* fixed during a run */
     const tg_kernel_fn *kernel;
     struct tg_task_desc *desc;

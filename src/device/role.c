@@ -173,7 +173,7 @@ TG_FN bool tg_role_reach(struct tg_engine *e, struct tg_worker *w, uint32_t task
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (reach(e, w, &block[part], task_class))
             return true;
-    for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++) {
+    for (uint32_t word = 0; word < e->n_sleep_words; word++) {
         uint64_t asleep = tg_load_relaxed(&e->sleepers[task_class][word]);
         for (; asleep != 0; asleep &= asleep - 1)
             if (reach(e, w, &e->worker[64 * word + tg_target_lowest_bit(asleep)], task_class))
@@ -208,7 +208,7 @@ TG_FN struct tg_worker *tg_role_borrow(struct tg_engine *e, struct tg_worker *ho
                                        uint32_t task_class)
 {
     uint32_t before;
-    for (uint32_t word = 0; TG_TARGET_MOVES_ROLES && word < TG_SLEEP_WORDS; word++) {
+    for (uint32_t word = 0; TG_TARGET_MOVES_ROLES && word < e->n_sleep_words; word++) {
         uint64_t asleep = tg_load_relaxed(&e->sleepers[task_class][word]);
         for (; asleep != 0; asleep &= asleep - 1) {
             struct tg_worker *lane = &e->worker[64 * word + tg_target_lowest_bit(asleep)];

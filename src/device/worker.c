@@ -102,7 +102,7 @@ TG_FN static bool is_of_use(struct tg_engine *e, const struct tg_worker *w, uint
 /* The worker that wakes looks everywhere, and wakes another for the work that it leaves. */
 TG_FN void tg_worker_wake_sleeper(struct tg_engine *e, uint32_t task_class)
 {
-    for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++) {
+    for (uint32_t word = 0; word < e->n_sleep_words; word++) {
         uint64_t *sleepers = &e->sleepers[task_class][word];
         uint64_t asleep = tg_load_seq(sleepers);
         for (; asleep != 0; asleep &= asleep - 1) {
@@ -119,7 +119,7 @@ TG_FN void tg_worker_wake_sleeper(struct tg_engine *e, uint32_t task_class)
 
 TG_FN static bool anyone_sleeps(struct tg_engine *e, uint32_t task_class)
 {
-    for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
+    for (uint32_t word = 0; word < e->n_sleep_words; word++)
         if (tg_load_seq(&e->sleepers[task_class][word]) != 0)
             return true;
     return false;

@@ -146,6 +146,22 @@ def test_a_small_gpu_has_its_cores_counted(gpu):
     assert "BAD_ARGUMENT: " in said and "--cores 30: " in said and "has room for 6 with 0" in said
 
 
+@pytest.mark.parametrize("runtime", ["host_build_graph", "tensormap_and_ringbuffer"])
+def test_a_large_gpu_runs_on_all_its_cores(gpu, runtime):
+    """More workers than fit into four words of the engine's sets."""
+    gpu("mix", "--cores", "300", "--runtime", runtime, "--device-memory", "256M", "--ring-heap", "1M",
+        "--ring-task-window", "64", "--dump-tensor=meta", "--dump-arena", "64K", "--output", "out", code=0,
+        TASKGLASS_FAKE_CUDA_MULTIPROCESSORS="200")
+    assert json.loads((gpu.tg.directory / "out" / "run.json").read_text())["options"]["cores"]["value"] == "300"
+
+
+def test_the_most_cores_are_as_many_as_the_engine_has_room_for(gpu):
+    many = {"TASKGLASS_FAKE_CUDA_MULTIPROCESSORS": "600"}
+    gpu("vector_add", "--cores", "1020", "--schedulers", "3", "--device-memory", "64M", code=0, **many)
+    said = gpu("vector_add", "--cores", "1021", "--device-memory", "64M", code=2, **many)
+    assert "BAD_ARGUMENT: " in said and "at most 1020" in said
+
+
 def test_a_gpu_of_a_single_multiprocessor_has_no_room(gpu):
     said = gpu("vector_add", *SMALL, "--schedulers", "3", code=2, TASKGLASS_FAKE_CUDA_MULTIPROCESSORS="1")
     assert "BAD_ARGUMENT: " in said and "has room for 0 with 3 schedulers" in said

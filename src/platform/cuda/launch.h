@@ -33,7 +33,7 @@ enum { TG_CUDA_PREPARE = 512 };
 /* A block's shared memory: for kernels, as <taskglass/target.h> promises, and for tg_orders. */
 enum { TG_CUDA_SHARED = 65536 + 6144 };
 /* The offset of the words in shared host memory, behind the status of the most workers possible. */
-enum { TG_CUDA_WORDS = 32768 };
+enum { TG_CUDA_WORDS = 132 << 10 };
 /* The size of the bounce buffer in shared host memory, for copies to and from the GPU. */
 enum { TG_CUDA_BOUNCE = 8 << 20 };
 

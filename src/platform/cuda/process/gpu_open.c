@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a GPU: chooses it, its cores and memory, and lays out the memory shared with the host. */
+#include "device/engine.h"
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <errno.h>
@@ -7,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's sets of workers have this many bits. */
-enum { MOST_WORKERS = 256 };
-_Static_assert(sizeof(struct tg_control_head) + MOST_WORKERS * sizeof(struct tg_worker_status) <=
+_Static_assert(sizeof(struct tg_control_head) + TG_MAX_WORKERS * sizeof(struct tg_worker_status) <=
                    TG_CUDA_WORDS,
                "the status of all workers fits");
 
@@ -96,8 +95,8 @@ static tg_status count_cores(struct tg_cuda_device *d, const struct tg_process_m
 {
     uint32_t room = TG_CUDA_RESIDENT * (uint32_t)d->multiprocessors;
     uint32_t lanes, spare = init->schedulers + 1;
-    if (room > MOST_WORKERS)
-        room = MOST_WORKERS;
+    if (room > TG_MAX_WORKERS)
+        room = TG_MAX_WORKERS;
     d->n_schedulers = init->schedulers;
     d->n_cores = init->cores;
     if (d->n_cores == 0) {
