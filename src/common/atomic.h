@@ -56,7 +56,7 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define tg_fence_host() __threadfence_system()
 /* For several release stores in a row: on a GPU one fence before relaxed stores replaces a fence for
  * each store, and a fence costs more than all the stores together. */
-#define tg_release_begin() __threadfence()
+#define tg_release_begin() __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, TG_SCOPE_)
 #define tg_store_in_release(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
 #else
 #define tg_release_begin() ((void)0)

@@ -13,9 +13,10 @@ TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t ta
 {
     const struct tg_task_desc *desc = &e->desc[task];
     tg_kernel_fn kernel = e->kernel[desc->kernel[part]];
+    struct tg_core_seat seat = {e->payload, lane->status, lane->index};
     struct tg_ctx ctx;
     TG_TARGET_TENSORS(tensors);
-    tg_core_fill_ctx(&ctx, tensors, e, lane, desc, part);
+    tg_core_fill_ctx(&ctx, tensors, e, seat, desc, part);
     tg_target_call(kernel, &ctx);
 }
 
@@ -23,7 +24,8 @@ TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint
                                uint32_t part)
 {
     struct tg_worker_status now;
-    tg_core_describe(&now, lane->finished, &e->desc[task], task, part);
+    const struct tg_task_desc *desc = &e->desc[task];
+    tg_core_describe(&now, lane->finished, desc, task, part, desc->kernel[part]);
     tg_target_say_running(lane->status, &now);
 }
 
@@ -97,7 +99,7 @@ TG_FN static void nap_unless_needed(struct tg_engine *e, struct tg_worker *lane)
     tg_park_say(&lane->park);
     for (uint32_t nap = 1; !sees_something(e, lane); nap++) {
         tg_park_sleep(&lane->park);
-        if (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, lane->takes))
+        if (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, lane, lane->takes))
             break;
     }
     tg_park_cancel(&lane->park);
@@ -252,7 +254,7 @@ TG_FN bool tg_core_help(struct tg_engine *e, struct tg_worker *home, const uint3
 {
     bool helped = false;
     for (uint32_t c = 0; TG_TARGET_MOVES_ROLES && c < TG_CLASS_MIX; c++) {
-        if (!tg_worker_sees(e, TG_TAKES(c)) && !tg_worker_sees_loot(e, TG_TAKES(c)))
+        if (!tg_worker_sees(e, TG_TAKES(c)) && !tg_worker_sees_loot(e, home, TG_TAKES(c)))
             continue;
         if (!tg_role_borrow(e, home, c))
             continue;

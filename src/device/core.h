@@ -15,37 +15,59 @@ TG_FN static inline uint32_t tg_core_part_of(uint32_t task_class)
     return task_class == TG_CLASS_AIC ? TG_PART_AIC : TG_PART_AIV0;
 }
 
-/* Fills in the context that the kernel of one part of the task gets. The stored arguments become
- * whole tensors in `tensors`, which has room for TG_MAX_TENSORS and must live as long as the call. */
-TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
-                                          struct tg_engine *e, struct tg_worker *lane,
-                                          const struct tg_task_desc *desc, uint32_t part)
+/* Where a lane's kernels find what all of them are given. */
+struct tg_core_seat {
+    const char *payload; /* of the engine */
+    struct tg_worker_status *status;
+    uint32_t index; /* of the lane */
+};
+
+/* Fills in what all kernels of the lane are given. */
+TG_FN static inline void tg_core_begin_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
+                                           struct tg_engine *e, struct tg_core_seat seat)
 {
-    const char *args = e->payload + desc->args;
     ctx->tensor = tensors;
+    ctx->core = seat.index;
+    ctx->reserved = 0;
+    ctx->mix_barrier = tg_mix_meet;
+    ctx->engine = e;
+    ctx->missing = &seat.status->missing;
+}
+
+/* And what the kernel of one part of the task is given. */
+TG_FN static inline void tg_core_continue_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
+                                              const char *payload, const struct tg_task_desc *desc,
+                                              uint32_t part)
+{
+    const char *args = payload + desc->args;
     ctx->scalar = tg_stored_scalars(args);
     ctx->n_tensors = desc->n_tensors;
     ctx->n_scalars = desc->n_scalars;
     ctx->part = part;
     ctx->parts = desc->n_parts;
-    ctx->core = lane->index;
-    ctx->reserved = 0;
-    ctx->mix_barrier = tg_mix_meet;
-    ctx->engine = e;
-    ctx->missing = &lane->status->missing;
     if (desc->n_tensors > 0) /* last: nothing has to be kept meanwhile */
         tg_stored_get_all(tg_stored_tensors(args, desc->n_scalars), desc->n_tensors, tensors);
+}
+
+/* Fills in the context that the kernel of one part of the task gets. The stored arguments become
+ * whole tensors in `tensors`, which has room for TG_MAX_TENSORS and must live as long as the call. */
+TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
+                                          struct tg_engine *e, struct tg_core_seat seat,
+                                          const struct tg_task_desc *desc, uint32_t part)
+{
+    tg_core_begin_ctx(ctx, tensors, e, seat);
+    tg_core_continue_ctx(ctx, tensors, seat.payload, desc, part);
 }
 
 /* Fills in the status that the host sees while a lane runs one part of the task. */
 TG_FN static inline void tg_core_describe(struct tg_worker_status *now, uint64_t finished,
                                           const struct tg_task_desc *desc, uint32_t task,
-                                          uint32_t part)
+                                          uint32_t part, uint32_t kernel)
 {
     now->running = (uint64_t)task + 1;
     now->finished = finished;
     now->part = part;
-    now->kernel = desc->kernel[part];
+    now->kernel = kernel;
     now->task_id = desc->id;
 }
 

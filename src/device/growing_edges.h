@@ -48,26 +48,94 @@ TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint
     }
 }
 
+/* Gives the lane its entry's task, the one lane the first and so on, or TG_NO_TASK. Entries are freed with
+ * their tasks, so all lanes have theirs before any task is counted down. */
+TG_FN static inline uint32_t tg_growing_edges_deal(const struct tg_engine *e, uint32_t lanes,
+                                                   uint32_t *entry)
+{
+    uint32_t task = TG_NO_TASK;
+    for (uint32_t lane = 0; lane < lanes && *entry != TG_DEP_NONE; lane++) {
+        struct tg_dep dep = TG_TARGET_NEAR(e, deps)[*entry];
+        if (lane == tg_target_lane(lanes))
+            task = dep.task;
+        *entry = dep.next;
+    }
+    tg_target_meet(lanes);
+    return task;
+}
+
+/* The newest entry of a list that may still grow, and what is known of its task. */
+struct tg_growing_peek {
+    uint32_t entry; /* TG_DEP_NONE: there was none */
+    struct tg_dep dep;
+    const struct tg_task_desc *look;
+};
+
+/* Where a worker has several lanes each load takes long, so it makes these while the kernel may still run.
+ * What they bring does not change: an entry is pushed after its task was written. */
+TG_FN static inline void tg_growing_edges_peek(const struct tg_engine *e, uint32_t lanes,
+                                               uint32_t task, struct tg_growing_peek *peek)
+{
+    struct tg_task_desc *descs = TG_TARGET_NEAR(e, desc);
+    peek->entry = TG_DEP_NONE;
+    if (TG_TARGET_LANES == 1)
+        return;
+    peek->entry = tg_target_from_lane(lanes, tg_load_acquire(&descs[task].succ), 0); /* E1 */
+    if (peek->entry == TG_DEP_NONE || peek->entry == TG_DEP_CLOSED) {
+        peek->entry = TG_DEP_NONE;
+        return;
+    }
+    peek->dep = TG_TARGET_NEAR(e, deps)[peek->entry];
+    peek->look = tg_target_look(lanes, &descs[peek->dep.task]);
+}
+
+/* Most lists of chains: one task waits, and it is known already. Returns false if there are others. */
+TG_FN static inline bool tg_growing_edges_release_one(struct tg_engine *e, struct tg_worker *w,
+                                                      struct tg_successors *s, uint32_t entry,
+                                                      const struct tg_growing_peek *peek)
+{
+    uint32_t task_class;
+    bool ready = false;
+    if (entry == TG_DEP_NONE || entry != peek->entry || peek->dep.next != TG_DEP_NONE)
+        return false;
+    task_class = peek->look->task_class;
+    if (tg_target_lane(s->lanes) == 0)
+        ready = peek->look->fanin <= 1 ||
+                tg_sub_acq_rel(&TG_TARGET_NEAR(e, desc)[peek->dep.task].pending, 1u) == 1; /* E2 */
+    tg_successors_add(s, e, w, ready, peek->dep.task, task_class);
+    if (s->next != TG_NO_TASK)
+        tg_target_keep(s->lanes, s->next_lane, s->next);
+    return true;
+}
+
 /* Offers the tasks that waited only for this one, which has completed; see tg_worker_complete. */
 TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struct tg_worker *w,
                                                       uint32_t task, bool keep)
 {
-    /* E1; and F1: say, because the orchestrator may be waiting for this task. */
-    uint32_t entry = TG_TARGET_SLEEPERS_LOOK
-                         ? tg_exchange_acq_rel(&e->desc[task].succ, TG_DEP_CLOSED)
-                         : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
+    uint32_t lanes = tg_target_lanes(), entry = TG_DEP_NONE, next;
+    struct tg_growing_peek peek;
     struct tg_successors successors;
-    struct tg_bunch bunch;
-    uint32_t next;
-    tg_successors_begin(&successors, &bunch, keep);
+    TG_TARGET_BUNCH(bunch);
+    tg_growing_edges_peek(e, lanes, task, &peek);
+    tg_target_end_kernel();
+    /* E1; and F1: say, because the orchestrator may be waiting for this task. */
+    if (tg_target_lane(lanes) == 0)
+        entry = TG_TARGET_SLEEPERS_LOOK ? tg_exchange_acq_rel(&e->desc[task].succ, TG_DEP_CLOSED)
+                                        : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
+    entry = tg_target_from_lane(lanes, entry, 0);
+    tg_target_meet(lanes); /* E1 is for all lanes */
+    tg_successors_begin(&successors, lanes, bunch, keep);
+    if (tg_growing_edges_release_one(e, w, &successors, entry, &peek))
+        entry = TG_DEP_NONE;
     while (entry != TG_DEP_NONE) {
-        uint32_t ready = e->deps[entry].task;
-        struct tg_task_desc *desc = &e->desc[ready];
-        uint32_t task_class = desc->task_class;
-        entry = e->deps[entry].next; /* before the count: the entry is freed with its task */
-        if (desc->fanin > 1 && tg_sub_acq_rel(&desc->pending, 1u) != 1) /* E2 */
-            continue;
-        tg_successors_ready(&successors, e, w, ready, task_class);
+        uint32_t mine = tg_growing_edges_deal(e, lanes, &entry), task_class = 0;
+        bool ready = mine != TG_NO_TASK;
+        if (ready) {
+            struct tg_task_desc *desc = &TG_TARGET_NEAR(e, desc)[mine];
+            task_class = desc->task_class;
+            ready = desc->fanin <= 1 || tg_sub_acq_rel(&desc->pending, 1u) == 1; /* E2 */
+        }
+        tg_successors_add(&successors, e, w, ready, mine, task_class);
     }
     next = tg_successors_end(&successors, e, w);
     if (!TG_TARGET_SLEEPERS_LOOK && tg_load_seq(&e->awaited) == task) /* F1: check */

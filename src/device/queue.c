@@ -66,21 +66,28 @@ TG_FN static bool is_clean(const struct tg_queue *queue, uint32_t n, uint32_t *w
     return cleaned > queue->mask || *wanted <= cleaned;
 }
 
+/* Fills the slot of a claimed position, after tg_release_begin. */
+TG_FN static inline void put(struct tg_queue *queue, uint32_t at, uint32_t task)
+{
+    uint64_t *slot = &queue->slot[at & queue->mask];
+    /* Q2: the worker that took the last lap's task is not done yet. */
+    while (tg_load_relaxed(slot) != free_at(at))
+        tg_wait_moment();
+    tg_store_in_release(slot, holding(at, task)); /* Q1 */
+}
+
 TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n)
 {
-    uint32_t at, wanted;
+    uint32_t lanes = tg_target_lanes(), at = 0, wanted;
     if (!TG_TARGET_FILLS_QUEUES && !is_clean(queue, n, &wanted))
         clean(queue, wanted);
-    at = TG_TARGET_SLEEPERS_LOOK ? tg_add_relaxed(&queue->tail, n)
-                                 : tg_add_seq(&queue->tail, n); /* S1, Q3 */
+    if (tg_target_lane(lanes) == 0)
+        at = TG_TARGET_SLEEPERS_LOOK ? tg_add_relaxed(&queue->tail, n)
+                                     : tg_add_seq(&queue->tail, n); /* S1, Q3 */
     tg_release_begin();
-    for (uint32_t i = 0; i < n; i++, at++) {
-        uint64_t *slot = &queue->slot[at & queue->mask];
-        /* Q2: the worker that took the last lap's task is not done yet. */
-        while (tg_load_relaxed(slot) != free_at(at))
-            tg_wait_moment();
-        tg_store_in_release(slot, holding(at, task[i])); /* Q1 */
-    }
+    at = tg_target_from_lane(lanes, at, 0);
+    for (uint32_t i = tg_target_lane(lanes); i < n; i += lanes)
+        put(queue, at + i, task[i]);
 }
 
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task)
@@ -100,28 +107,51 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
     return (uint32_t)value - 1;
 }
 
-TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
-                            struct tg_deque *own)
+TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t most, uint32_t *at)
 {
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
-    uint32_t count, first;
+    uint32_t count;
     do {
         /* Q3; the slot brings Q1. */
         uint32_t available = (TG_TARGET_FILLS_QUEUES ? tg_load_relaxed(&queue->tail)
                                                      : tg_load_acquire(&queue->tail)) -
                              head;
         if (available == 0 || available > UINT32_MAX / 2)
-            return TG_NO_TASK; /* empty, or head or tail is stale: another thread takes tasks */
+            return 0; /* empty, or head or tail is stale: another thread takes tasks */
         if (available > queue->mask + 1)
             available = queue->mask + 1; /* pushers wait for slots, or the head is stale */
-        count = own ? available / share + 1 : 1;
+        count = available / share + 1;
         count = count > available ? available : count;
         count = count > most ? most : count;
     } while (!tg_cas_acq_rel(&queue->head, &head, head + count));
-    first = tg_queue_take(queue, head);
-    for (uint32_t i = 1; i < count; i++)
-        tg_deque_push(own, tg_queue_take(queue, head + i));
-    return first;
+    *at = head;
+    return count;
+}
+
+/* The owner of an empty deque fills it as a thief does. */
+TG_FN uint32_t tg_queue_fetch(struct tg_queue *queue, uint32_t at, uint32_t count,
+                              struct tg_deque *own)
+{
+    uint32_t lanes = tg_target_lanes(), first = TG_NO_TASK;
+    uint32_t tail = count > 1 ? tg_load_acquire(&own->head) : 0; /* R2 */
+    for (uint32_t i = tg_target_lane(lanes); i < count; i += lanes) {
+        uint32_t task = tg_queue_take(queue, at + i);
+        if (i == 0)
+            first = task;
+        else
+            tg_store_relaxed(&own->slot[(tail + i - 1) % TG_DEQUE_SIZE], task);
+    }
+    tg_target_meet(lanes);
+    if (count > 1 && tg_target_lane(lanes) == 0)
+        tg_store_release(&own->tail, tail + count - 1); /* R1 */
+    return tg_target_from_lane(lanes, first, 0);
+}
+
+TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
+                            struct tg_deque *own)
+{
+    uint32_t at, count = tg_queue_claim(queue, share, own ? most : 1, &at);
+    return count > 0 ? tg_queue_fetch(queue, at, count, own) : TG_NO_TASK;
 }
 
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
@@ -134,8 +164,8 @@ TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size
     queue->clean = TG_TARGET_FILLS_QUEUES || filled > size ? size : filled;
     queue->claims = claims;
     queue->cleaning = 0;
-    tg_store_relaxed(&queue->head, at);
-    tg_store_release(&queue->tail, at + n_ready);
+    tg_store_relaxed(&queue->head, at); /* whoever starts the run publishes all of it */
+    tg_store_relaxed(&queue->tail, at + n_ready);
 }
 
 TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, uint32_t first,

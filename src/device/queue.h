@@ -106,12 +106,23 @@ TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own);
 
 /* Any thread. Waits if all slots are full, which does not happen in an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
-/* The same for several tasks. */
+/* The same for several tasks, with all lanes that there are. */
 TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n);
 /* Any thread. Takes one `share`-th of the tasks, at least one and at most `most`: returns the first
  * and puts the rest into `own`, which must be empty (NULL: takes only one). */
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
                             struct tg_deque *own);
+/* tg_queue_pop in two steps: claims tasks from position *at on and returns how many; and fetches what
+ * was claimed, with all lanes that there are. */
+TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t most, uint32_t *at);
+TG_FN uint32_t tg_queue_fetch(struct tg_queue *queue, uint32_t at, uint32_t count,
+                              struct tg_deque *own);
+
+/* True if there are more pushes than pops; a line is more pops than pushes. */
+TG_FN static inline bool tg_queue_has(uint32_t head, uint32_t tail)
+{
+    return (int32_t)(tail - head) > 0;
+}
 
 TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
 {

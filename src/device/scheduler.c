@@ -203,11 +203,12 @@ TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *sc
 /* For a target whose sleepers look for work themselves: true if a lane has finished or there is a
  * task to hand out. Looking at other workers' deques costs more, so it is done once in TG_NAPS
  * naps. */
-TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *scheduler,
-                                 uint32_t classes, uint32_t nap)
+TG_FN static bool sees_something(struct tg_engine *e, struct tg_worker *scheduler, uint32_t classes,
+                                 uint32_t nap)
 {
     return !tg_engine_running(e) || any_done(e, scheduler) || (e->bag && tg_bag_sees(e->bag)) ||
-           tg_worker_sees(e, classes) || (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, classes));
+           tg_worker_sees(e, classes) ||
+           (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, scheduler, classes));
 }
 
 TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *scheduler)

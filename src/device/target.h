@@ -24,7 +24,28 @@
  *                                         runs a plain task with tg_core_run_alone. A target that
  *                                         can prepare a kernel while another runs may go on with
  *                                         successors that it completes itself. Gives the last
- *                                         task that it ran, which the caller completes.
+ *                                         task that it ran, which the caller completes; its kernel may
+ *                                         still run until tg_target_end_kernel. TG_NO_TASK if there
+ *                                         is none.
+ *
+ *   lanes       A worker walks a list with all the lanes that it has: a simulated core has one, and the
+ *               walk is a plain loop; a GPU's control warp has 32, which go through 32 entries at a
+ *               time. Outside of a walk the worker is alone, with one lane, as is a thread that has no
+ *               lanes to help it. A walk is in device/walk.h; it asks once for `lanes`.
+ *     uint32_t tg_target_walk(e, w, kind, a, b, c)    tg_walk with all lanes; what it returns
+ *     uint32_t tg_target_lanes(void)                  how many there are now, at most TG_TARGET_LANES
+ *     uint32_t tg_target_lane(lanes)                  which one this is
+ *     uint32_t tg_target_ballot(lanes, yes)           one bit for each lane
+ *     uint32_t tg_target_from_lane(lanes, value, lane)  the value that this lane has
+ *     void tg_target_meet(lanes)          waits for all lanes; each sees what the others have stored
+ *     TG_TARGET_BUNCH(name)               declares an array of TG_BUNCH tasks that all lanes share
+ *     TG_TARGET_NEAR(object, member)      a member of the engine or of the worker that does not change
+ *                                         during a run, from where it can be read fastest
+ *     const struct tg_task_desc *tg_target_known(e, task)      a descriptor likewise, with fixed edges
+ *     const struct tg_task_desc *tg_target_look(lanes, desc)   the descriptor, or a copy: what changes
+ *                                         during a run is out of date there
+ *     void tg_target_keep(lanes, lane, task)   the worker goes on with the task that this lane looked at
+ *     void tg_target_end_kernel(void)     waits for the end of a kernel that tg_target_run left running
  *
  *   telling     What the host is shown of a worker: in memory that both have or, on a GPU, across a
  *               bus, where a store is cheap, a load is not, and fewer are better.
@@ -40,11 +61,15 @@
  *                                                     for the first time; may do nothing
  *     uint64_t tg_target_now(void)                    nanoseconds, the same clock for all lanes
  *     uint32_t tg_target_lowest_bit(bits)             its number; bits is not 0
+ *     uint32_t tg_target_count(bits)                  how many bits are set
  *     uint32_t tg_target_leading_zeros(bits)          bits is not 0
  *     uint64_t tg_target_high_product(a, b)           a · b / 2^64
  *
- * and four constants, for plain conditions:
+ * device/one_lane.h has the lanes of a target whose core is one thread. And constants, those without a number
+ * for plain conditions:
  *
+ *   TG_TARGET_LANES             the most lanes that a worker has
+ *   TG_BUNCH                    how many tasks a worker collects before it queues them
  *   TG_TARGET_SLEEPERS_LOOK     1: a sleeper wakes by itself again and again and looks for work, so
  *                               that other workers need not wake it
  *   TG_TARGET_MOVES_ROLES       1: a core is a thread, which can take over another lane
@@ -66,6 +91,14 @@
 #include <taskglass/wire/record.h>
 
 struct tg_hash;
+/* What a worker does with all its lanes: device/walk.h. */
+enum tg_walk_kind {
+    TG_WALK_RELEASE, /* a: task, b: keep      the successors of a task that has completed */
+    TG_WALK_FETCH,   /* a: class, b: position, c: count    tasks that were claimed */
+    TG_WALK_STEAL,   /* a: class              half of what another worker has in its deque */
+    TG_WALK_LOOT     /* a: classes            is there anything to steal? */
+};
+
 
 #include <target_impl.h>
 

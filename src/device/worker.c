@@ -3,60 +3,32 @@
 #include "device/park.h"
 #include "device/role.h"
 #include "device/target.h"
-#include "device/growing_edges.h"
-#include "device/fixed_edges.h"
+#include "device/walk.h"
 
-TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
+TG_FN bool tg_worker_sees_loot(struct tg_engine *e, struct tg_worker *w, uint32_t classes)
 {
-    uint32_t at = w->index;
-    for (uint32_t i = 1; i < e->n_workers; i++) {
-        struct tg_deque *victim;
-        uint32_t task;
-        at = at + 1 == e->n_workers ? 0 : at + 1;
-        victim = &e->worker[at].deque[task_class];
-        if (tg_load_relaxed(&victim->head) == tg_load_relaxed(&victim->tail))
-            continue; /* only a hint: the check before sleeping finds what this misses */
-        task = tg_deque_steal(victim, &w->deque[task_class]);
-        if (task != TG_NO_TASK)
-            return task;
-    }
-    return TG_NO_TASK;
+    return tg_target_walk(e, w, TG_WALK_LOOT, classes, 0, 0) != 0;
 }
 
-TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes)
+/* Takes tasks from the device's queue. */
+TG_FN static inline uint32_t pop(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
 {
-    for (uint32_t c = 0; c < TG_CLASS_MIX; c++) {
-        uint32_t occupied = 0;
-        for (uint32_t i = 0; (classes & TG_TAKES(c)) && i < e->n_workers; i++)
-            occupied |= tg_load_relaxed(&e->worker[i].deque[c].head) ^
-                        tg_load_relaxed(&e->worker[i].deque[c].tail);
-        if (occupied)
-            return true;
-    }
-    return false;
-}
-
-TG_FN void tg_bunch_flush(struct tg_engine *e, struct tg_bunch *bunch)
-{
-    if (bunch->n > 0 && e->bag)
-        tg_bag_add(e, bunch->task, bunch->n);
-    else if (bunch->n > 0)
-        tg_queue_push_all(&e->queue[bunch->task_class], bunch->task, bunch->n);
-    bunch->n = 0;
+    uint32_t at;
+    uint32_t count = tg_queue_claim(&e->queue[task_class], e->n_takers[task_class], e->batch, &at);
+    return count > 0 ? tg_target_walk(e, w, TG_WALK_FETCH, task_class, at, count) : TG_NO_TASK;
 }
 
 TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class,
                               bool steals)
 {
-    struct tg_queue *queue = &e->queue[task_class];
     uint32_t task;
     if (task_class == TG_CLASS_MIX)
-        return tg_queue_pop(queue, 1, 1, 0);
+        return tg_queue_pop(&e->queue[task_class], 1, 1, 0);
     task = tg_deque_pop(&w->deque[task_class]);
     if (task == TG_NO_TASK)
-        task = tg_queue_pop(queue, e->n_takers[task_class], e->batch, &w->deque[task_class]);
+        task = pop(e, w, task_class);
     if (task == TG_NO_TASK && steals)
-        task = steal(e, w, task_class);
+        task = tg_target_walk(e, w, TG_WALK_STEAL, task_class, 0, 0);
     return task;
 }
 
@@ -80,6 +52,17 @@ TG_FN void tg_worker_share(struct tg_engine *e, uint32_t task, uint32_t task_cla
         tg_bag_add(e, &task, 1);
     else
         tg_queue_push(&e->queue[task_class], task);
+}
+
+/* Not inlined, so that the compiler still inlines those who call it once in a while. */
+TG_FN TG_APART void tg_worker_share_all(struct tg_engine *e, const uint32_t *task, uint32_t n,
+                                        uint32_t task_class)
+{
+    uint32_t lanes = tg_target_lanes();
+    if (!TG_TARGET_NEAR(e, bag))
+        tg_queue_push_all(&e->queue[task_class], task, n);
+    else if (tg_target_lane(lanes) == 0)
+        tg_bag_add(e, task, n);
 }
 
 TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
@@ -228,8 +211,7 @@ TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e)
 TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                                   bool keep)
 {
-    uint32_t next = e->edges == TG_EDGES_GROWING ? tg_growing_edges_release(e, w, task, keep)
-                                                 : tg_fixed_edges_release(e, w, task, keep);
+    uint32_t next = tg_target_walk(e, w, TG_WALK_RELEASE, task, keep, 0);
     /* Last, so that "all finished" implies that no task is still being handed on. */
     tg_store_relaxed(&w->finished, w->finished + 1);
     tg_target_say_finished(w->status, w->finished);

@@ -4,6 +4,7 @@
 #define TG_DEVICE_WORKER_H
 
 #include "device/engine.h"
+#include "device/target.h"
 
 /* Takes a task of the class: from the worker's own deque, the device's queue, or another worker's
  * deque. It wakes no sleeper for the tasks that it moves to the worker's deque: a core must be
@@ -27,7 +28,7 @@ TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t clas
 
 /* Looks at the deques of other workers. This takes longer, so it is done once in TG_NAPS naps. */
 enum { TG_NAPS = 64 };
-TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes);
+TG_FN bool tg_worker_sees_loot(struct tg_engine *e, struct tg_worker *w, uint32_t classes);
 
 /* Makes a ready task available: to the worker itself if it takes the class and its deque has room,
  * otherwise to the device. tg_worker_announce must follow. */
@@ -36,31 +37,9 @@ TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t ta
 
 /* Makes a ready task available to all workers: in the device's queue, or in the bag. */
 TG_FN void tg_worker_share(struct tg_engine *e, uint32_t task, uint32_t task_class);
-
-/* Several tasks on their way to one of the device's queues. */
-enum { TG_BUNCH = 16 };
-struct tg_bunch {
-    uint32_t n;
-    uint32_t task_class;
-    uint32_t task[TG_BUNCH];
-};
-TG_FN void tg_bunch_flush(struct tg_engine *e, struct tg_bunch *bunch);
-
-/* Like tg_worker_offer, but tasks for the device's queue are collected and pushed together:
- * tg_bunch_flush must follow, before the announcement. */
-TG_FN static inline void tg_worker_offer_with(struct tg_engine *e, struct tg_worker *w,
-                                              struct tg_bunch *bunch, uint32_t task,
-                                              uint32_t task_class)
-{
-    if (!e->shares) {
-        tg_worker_offer(e, w, task, task_class);
-        return;
-    }
-    if (bunch->n == TG_BUNCH || (bunch->n > 0 && bunch->task_class != task_class))
-        tg_bunch_flush(e, bunch);
-    bunch->task_class = task_class;
-    bunch->task[bunch->n++] = task;
-}
+/* Several of one class, with all lanes that there are. */
+TG_FN void tg_worker_share_all(struct tg_engine *e, const uint32_t *task, uint32_t n,
+                               uint32_t task_class);
 
 /* Called after tasks of these classes were offered: wakes a sleeper for each, unless a core is
  * searching. */

@@ -39,6 +39,9 @@ __device__ void tg_block_init(void)
             o->joint[i] = o->alone[i] = 0;
         }
         o->given = 0;
+        o->runs = 0;
+        o->lanes.walking = o->lanes.end = 0;
+        o->near.known = o->near.kept = TG_NO_TASK;
     }
     __syncthreads();
 }
@@ -338,7 +341,7 @@ __device__ void tg_block_crew(void)
     struct tg_orders *o = tg_orders();
     for (uint32_t n = 0;; n++) {
         uint32_t slot = n % 2;
-        tg_barrier_wait(&o->go[slot], n / 2 % 2);
+        tg_barrier_wait(&o->go[slot], n / 2 % 2, TG_CREW_LOOKS);
         switch (o->kind[slot]) {
         case TG_ORDER_CALL:
             call(&o->call[slot]);

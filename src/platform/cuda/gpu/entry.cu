@@ -16,7 +16,7 @@ extern __device__ const tg_orchestrate_fn tg_cuda_orchestrations[];
 
 /* How idle blocks poll. A block has its multiprocessor to itself, so polling takes no time from
  * others; but it must not load the memory that the others work in. */
-enum { LOOKS = 300, STEAL_EVERY = 16, BATCH = 16, GLANCE_NS = 1000 };
+enum { LOOKS = 300, STEAL_EVERY = 16, BATCH = 32, GLANCE_NS = 1000 };
 
 __device__ static void lay_out(const struct tg_cuda_launch *l)
 {
@@ -76,9 +76,11 @@ __device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *wo
 
 __device__ static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
 {
+    tg_lanes_begin(e, &e->worker[worker]);
     tg_cuda_take_part(e, worker, words);
     if (worker < e->n_lanes)
         tg_block_end();
+    tg_lanes_dismiss(e);
 }
 
 extern "C" __global__ void __launch_bounds__(TG_CUDA_BLOCK, TG_CUDA_RESIDENT)
@@ -90,6 +92,8 @@ extern "C" __global__ void __launch_bounds__(TG_CUDA_BLOCK, TG_CUDA_RESIDENT)
     tg_block_init();
     if (threadIdx.x == TG_CUDA_THREADS)
         lead(e, worker, words);
+    else if (threadIdx.x > TG_CUDA_THREADS)
+        tg_lanes_help(e);
     else if (threadIdx.x < TG_CUDA_THREADS && worker < e->n_lanes)
         tg_block_crew();
     else if (threadIdx.x == 0 && worker == tg_engine_orchestrator(e))

@@ -13,6 +13,9 @@
  * visible to the other side after it. There are two of each, so that the leader can give an order
  * while the crew carries out the one before. The crew takes orders in turn, and all its threads
  * meet after each.
+ *
+ * The other 31 threads of the leader's warp are its lanes (device/target.h). They wait in lanes.cu, where
+ * waiting costs nothing, and take part when the leader walks a list.
  */
 #ifndef TG_CUDA_GPU_TARGET_IMPL_H
 #define TG_CUDA_GPU_TARGET_IMPL_H
@@ -51,6 +54,10 @@ TG_FN static inline void tg_target_wake(uint32_t *word, uint32_t count)
 TG_FN static inline uint32_t tg_target_lowest_bit(uint64_t bits)
 {
     return (uint32_t)__ffsll((long long)bits) - 1;
+}
+TG_FN static inline uint32_t tg_target_count(uint32_t bits)
+{
+    return (uint32_t)__popc(bits);
 }
 TG_FN static inline uint32_t tg_target_leading_zeros(uint64_t bits)
 {
@@ -92,11 +99,7 @@ TG_FN static inline void tg_target_say_between(struct tg_worker_status *status)
 {
     (void)status;
 }
-TG_FN static inline void tg_target_say_finished(struct tg_worker_status *status, uint64_t finished)
-{
-    (void)status;
-    (void)finished;
-}
+TG_FN static inline void tg_target_say_finished(struct tg_worker_status *status, uint64_t finished);
 TG_FN static inline void tg_target_say_idle(struct tg_worker_status *status, uint64_t finished)
 {
     tg_target_store16(&status->running, 0, finished);
@@ -133,6 +136,48 @@ struct tg_target_order {
     struct tg_tensor tensor[TG_MAX_TENSORS]; /* of the context: the crew cannot read a stack */
 };
 
+enum { TG_TARGET_LANES = 32, TG_BUNCH = 32, TG_CONTROL_WARP = TG_BLOCK_THREADS / 32 };
+
+/*
+ * What the control warp needs again and again and does not change during a run. In global memory it would
+ * have to be loaded from the L2 cache every time, because each acquire empties the L1 cache. Members of
+ * the engine and of the worker have the names that they have there.
+ */
+enum { TG_NEAR_KERNELS = 16 };
+struct tg_near {
+    struct tg_task_desc *desc;
+    const uint32_t *succ;
+    struct tg_dep *deps;
+    struct tg_bag *bag;
+    const tg_kernel_fn *kernel;
+    struct tg_core_seat seat;
+    uint64_t finished; /* the worker's own count */
+    uint32_t edges;
+    uint32_t takes;
+    bool chains; /* see tg_chain_is_possible */
+    /* Kernels that ran last, by the low bits of their numbers. */
+    uint32_t number[TG_NEAR_KERNELS];
+    tg_kernel_fn function[TG_NEAR_KERNELS];
+    /* Descriptors: of the task that runs, and of those that the lanes look at. */
+    uint32_t known; /* the task that runs, or TG_NO_TASK; of it only the list of successors */
+    uint32_t
+        kept; /* the successor that the worker keeps, or TG_NO_TASK, and the lane that has it */
+    uint32_t kept_lane;
+    __align__(16) struct tg_task_desc running;
+    __align__(16) struct tg_task_desc look[TG_TARGET_LANES];
+};
+
+/* A walk that the leader's warp is to make. */
+struct tg_lanes {
+    uint32_t walking;       /* 1: all lanes are in it */
+    uint32_t end;           /* 1: no walk, the other lanes are done */
+    uint32_t kind, a, b, c; /* of tg_walk */
+    uint32_t result;
+    struct tg_worker *worker;
+    uint32_t bunch[TG_CONTROL_WARP + 1]
+                  [TG_BUNCH]; /* of each warp: a thread without lanes needs one too */
+};
+
 struct tg_orders {
     uint64_t go[2];
     uint64_t done[2];     /* after TG_ORDER_CALL_NEXT: one thread arrives for the crew */
@@ -140,7 +185,10 @@ struct tg_orders {
     uint32_t given;       /* the number of orders so far; the leader's own */
     uint32_t kind[2];
     uint32_t joint[2],
-        alone[2]; /* per slot: how often the leader has waited on `done` and on `all_done` */
+        alone[2];  /* per slot: how often the leader has waited on `done` and on `all_done` */
+    uint32_t runs; /* 1: the order before is a TG_ORDER_CALL_NEXT that nobody has waited for yet */
+    struct tg_lanes lanes;
+    struct tg_near near;
     struct tg_target_order call[2]; /* TG_ORDER_CALL */
 };
 
@@ -148,6 +196,56 @@ struct tg_orders {
 TG_FN static inline struct tg_orders *tg_orders(void)
 {
     return (struct tg_orders *)(tg_block_memory + TG_BLOCK_MEMORY_BYTES);
+}
+
+/* True for the threads that `near` is for. */
+TG_FN static inline bool tg_has_near(void)
+{
+    return threadIdx.x >= TG_BLOCK_THREADS;
+}
+
+#define TG_TARGET_NEAR(object, member) (tg_has_near() ? tg_orders()->near.member : (object)->member)
+
+TG_FN static inline void tg_target_say_finished(struct tg_worker_status *status, uint64_t finished)
+{
+    (void)status;
+    if (tg_has_near())
+        tg_orders()->near.finished = finished;
+}
+
+TG_FN static inline const struct tg_task_desc *tg_target_known(const struct tg_engine *e,
+                                                               uint32_t task)
+{
+    struct tg_near *near = &tg_orders()->near;
+    return tg_has_near() && near->known == task ? &near->running : &e->desc[task];
+}
+
+/* 16 bytes at a time. */
+TG_FN static inline const struct tg_task_desc *tg_target_look(uint32_t lanes,
+                                                              const struct tg_task_desc *desc)
+{
+    struct tg_near *near = &tg_orders()->near;
+    uint4 *copy = (uint4 *)&near->look[threadIdx.x % 32], part[sizeof *desc / 16];
+    if (lanes == 1)
+        return desc;
+    if (threadIdx.x == TG_BLOCK_THREADS)
+        near->kept = TG_NO_TASK;
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof *desc / 16; i++)
+        part[i] = ((const uint4 *)desc)[i];
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof *desc / 16; i++)
+        copy[i] = part[i];
+    return &near->look[threadIdx.x % 32];
+}
+
+TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t task)
+{
+    struct tg_near *near = &tg_orders()->near;
+    if (lanes == 1 || threadIdx.x != TG_BLOCK_THREADS)
+        return;
+    near->kept = task;
+    near->kept_lane = lane;
 }
 
 TG_FN static inline uint32_t tg_barrier_address(const uint64_t *barrier)
@@ -169,9 +267,28 @@ TG_FN static inline void tg_barrier_arrive(uint64_t *barrier)
                  : "memory");
 }
 
-TG_FN static inline void tg_barrier_wait(const uint64_t *barrier, uint32_t parity)
+TG_FN static inline bool tg_barrier_passed(const uint64_t *barrier, uint32_t parity)
 {
     uint32_t passed;
+    asm volatile("{\n .reg .pred p;\n"
+                 " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 " selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(passed)
+                 : "r"(tg_barrier_address(barrier)), "r"(parity)
+                 : "memory");
+    return passed != 0;
+}
+
+/* How often the leader looks at a barrier before it sleeps, because waking up takes longer than a short
+ * kernel. The crew does not: its eight warps would look so often that they held up the leader. */
+enum { TG_LEADER_LOOKS = 64, TG_CREW_LOOKS = 0 };
+
+TG_FN static inline void tg_barrier_wait(const uint64_t *barrier, uint32_t parity, uint32_t looks)
+{
+    uint32_t passed;
+    for (uint32_t i = 0; i < looks; i++)
+        if (tg_barrier_passed(barrier, parity))
+            return;
     do {
 #if __CUDA_ARCH__ >= 900
         asm volatile("{\n .reg .pred p;\n"
@@ -181,12 +298,7 @@ TG_FN static inline void tg_barrier_wait(const uint64_t *barrier, uint32_t parit
                      : "r"(tg_barrier_address(barrier)), "r"(parity)
                      : "memory");
 #else
-        asm volatile("{\n .reg .pred p;\n"
-                     " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     " selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(passed)
-                     : "r"(tg_barrier_address(barrier)), "r"(parity)
-                     : "memory");
+        passed = tg_barrier_passed(barrier, parity);
         if (!passed)
             __nanosleep(20);
 #endif
@@ -204,7 +316,7 @@ TG_FN static inline void tg_order_give(uint32_t n, enum tg_order_kind kind)
 /* Waits for the end of a TG_ORDER_CALL_NEXT. */
 TG_FN static inline void tg_order_wait(uint32_t n)
 {
-    tg_barrier_wait(&tg_orders()->done[n % 2], tg_orders()->joint[n % 2]++ % 2);
+    tg_barrier_wait(&tg_orders()->done[n % 2], tg_orders()->joint[n % 2]++ % 2, TG_LEADER_LOOKS);
 }
 
 /* Gives an order and waits for its end. No other order may be running. */
@@ -213,7 +325,19 @@ TG_FN static inline void tg_order_have_done(enum tg_order_kind kind)
     uint32_t n = tg_orders()->given;
     tg_orders()->given = n + 1;
     tg_order_give(n, kind);
-    tg_barrier_wait(&tg_orders()->all_done[n % 2], tg_orders()->alone[n % 2]++ % 2);
+    tg_barrier_wait(&tg_orders()->all_done[n % 2], tg_orders()->alone[n % 2]++ % 2,
+                    TG_LEADER_LOOKS);
+}
+
+TG_FN static inline void tg_target_end_kernel(void)
+{
+    struct tg_orders *o = tg_orders();
+    if (threadIdx.x == TG_BLOCK_THREADS && o->runs) {
+        o->runs = 0;
+        tg_order_wait(o->given - 1);
+    }
+    if (threadIdx.x >= TG_BLOCK_THREADS && o->lanes.walking)
+        __syncwarp();
 }
 
 TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
@@ -234,6 +358,8 @@ TG_FN static inline void tg_target_prefetch(const void *p)
 {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
 }
+
+#include "platform/cuda/gpu/lanes.h"
 
 #include "platform/cuda/gpu/chain.h"
 

@@ -3,6 +3,8 @@
 #ifndef TG_SIM_DEVICE_TARGET_IMPL_H
 #define TG_SIM_DEVICE_TARGET_IMPL_H
 
+#include "device/one_lane.h"
+
 #define TG_TARGET_SLEEPERS_LOOK 0
 #define TG_TARGET_FILLS_QUEUES 0
 #define TG_TARGET_STAGES_RECORDS 0

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chains of tasks on a GPU. The crew can be given the next kernel while it runs the one before, so
+ * where a task has one successor that waits for it alone the leader does not wait for the first to
+ * end before it prepares the second.
+ */
+#include "device/target.h"
+
+/* After how many tasks a chain looks whether its lane is called elsewhere, and after how many cycles if they
+ * are no chain; and how many descriptors ahead it prefetches. */
+enum { TG_CHAIN_CALLS = 16, TG_CHAIN_CYCLES = 8192, TG_CHAIN_FAR_AHEAD = 8 };
+
+/* What a chain has in registers. */
+struct tg_chain {
+    struct tg_engine *e;
+    struct tg_worker *lane;
+    const struct tg_task_desc *desc;
+    const char *payload;
+    tg_kernel_fn function; /* of the kernel `number`, which ran last */
+    uint64_t finished;
+    uint32_t number;
+    uint32_t takes;
+    uint32_t order;  /* number of the next */
+    uint32_t parity; /* bit i: of done[i] */
+    uint32_t looked; /* when it looked last, in cycles */
+    bool called;     /* the lane is called elsewhere */
+    bool fixed;      /* the edges are: descriptors say which successors there are */
+};
+
+TG_FN static inline tg_kernel_fn tg_chain_kernel(uint32_t number)
+{
+    struct tg_near *near = &tg_orders()->near;
+    uint32_t at = number % TG_NEAR_KERNELS;
+    if (near->number[at] != number) {
+        near->function[at] = near->kernel[number];
+        near->number[at] = number;
+    }
+    return near->function[at];
+}
+
+TG_FN static inline void tg_chain_start(struct tg_chain *c, const struct tg_task_desc *desc,
+                                        uint32_t task)
+{
+    uint32_t part = tg_core_part_of(desc->task_class);
+    /* A variable index would move the descriptor out of the registers. */
+    uint32_t number = part == TG_PART_AIC ? desc->kernel[TG_PART_AIC] : desc->kernel[TG_PART_AIV0];
+    struct tg_target_order *order = &tg_orders()->call[c->order % 2];
+    if (number != c->number) {
+        c->number = number;
+        c->function = tg_chain_kernel(number);
+    }
+    order->kernel = c->function;
+    tg_core_continue_ctx(&order->ctx, order->tensor, c->payload, desc, part);
+    tg_core_describe(&order->now, c->finished, desc, task, part, number);
+    order->status = tg_orders()->near.seat.status;
+    tg_order_give(c->order++, TG_ORDER_CALL_NEXT);
+}
+
+/* Waits for the end of order n, as tg_order_wait. */
+TG_FN static inline void tg_chain_wait(struct tg_chain *c, uint32_t n)
+{
+    tg_barrier_wait(&tg_orders()->done[n % 2], c->parity >> (n % 2) & 1, TG_LEADER_LOOKS);
+    c->parity ^= 1u << (n % 2);
+}
+
+/* True if only this core decides what runs after the one before, and it is this task. */
+TG_FN static inline bool tg_chain_follows(const struct tg_chain *c,
+                                          const struct tg_task_desc *before,
+                                          const struct tg_task_desc *desc)
+{
+    return before->n_succ == 1 && desc->fanin == 1 && desc->task_class != TG_CLASS_MIX &&
+           (c->takes & TG_TAKES(desc->task_class));
+}
+
+/*
+ * Runs the task and, as long as each has one successor that waits for it alone, those after it: the
+ * next is started behind the one that runs, and the descriptor after that is already on its way.
+ * Gives the last one, whose kernel still runs and which is still to be completed.
+ */
+TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
+{
+    struct tg_orders *o = tg_orders();
+    struct tg_task_desc desc =
+        o->near.kept == task ? o->near.look[o->near.kept_lane] : c->desc[task];
+    tg_chain_start(c, &desc, task);
+    if (c->fixed && desc.n_succ == 1) {
+        struct tg_task_desc ahead = c->desc[desc.next];
+        c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
+        for (uint32_t n = 1; tg_chain_follows(c, &desc, &ahead); n++) {
+            uint32_t next = desc.next, later = ahead.n_succ == 1 ? ahead.next : next;
+            struct tg_task_desc after = c->desc[later];
+            /* tasks tend to follow in order */
+            tg_target_prefetch(&c->desc[later + TG_CHAIN_FAR_AHEAD]);
+            if (n % TG_CHAIN_CALLS == 0 && (c->called = tg_core_is_called(c->e, c->lane)))
+                break;
+            c->finished++;
+            tg_chain_start(c, &ahead, next);
+            tg_chain_wait(c, c->order - 2);
+            task = next;
+            desc = ahead;
+            ahead = after;
+        }
+        o->joint[0] = c->parity & 1;
+        o->joint[1] = c->parity >> 1;
+    }
+    o->near.known = task;
+    o->near.running.succ = desc.succ;
+    o->near.running.n_succ = desc.n_succ;
+    o->near.kept = TG_NO_TASK;
+    o->given = c->order;
+    o->runs = 1;
+    return task;
+}
+
+/* True if it is time to look whether the lane is called elsewhere, and it is. */
+TG_FN static inline bool tg_chain_is_called(struct tg_chain *c)
+{
+    uint32_t now = (uint32_t)clock();
+    if (!c->called && now - c->looked >= TG_CHAIN_CYCLES) {
+        c->looked = now;
+        c->called = tg_core_is_called(c->e, c->lane);
+    }
+    return c->called;
+}
+
+/* Offers the successors of a task whose kernel still runs. Returns the one that the worker keeps. */
+TG_FN static inline uint32_t tg_chain_release(struct tg_chain *c, uint32_t task)
+{
+    if (!c->fixed || tg_orders()->near.running.n_succ > 0)
+        return tg_target_walk(c->e, c->lane, TG_WALK_RELEASE, task, true, 0);
+    tg_target_end_kernel();
+    return TG_NO_TASK;
+}
+
+/* A function of its own, so that a chain has all registers. */
+TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    struct tg_near *near = &tg_orders()->near;
+    struct tg_chain c;
+    c.e = e;
+    c.lane = lane;
+    c.desc = near->desc;
+    c.payload = near->seat.payload;
+    c.function = 0;
+    c.number = TG_NO_KERNEL;
+    c.finished = near->finished;
+    c.takes = near->takes;
+    c.order = tg_orders()->given;
+    c.looked = (uint32_t)clock();
+    c.called = false;
+    c.fixed = near->edges == TG_EDGES_FIXED;
+    if (!c.fixed)
+        near->kept = TG_NO_TASK; /* another task may have its slot by now */
+    while (task != TG_NO_TASK) {
+        task = tg_chain_run(&c, task);
+        if (tg_chain_is_called(&c))
+            break;
+        task = tg_chain_release(&c, task);
+        c.finished++;
+    }
+    /* Last, as in tg_worker_complete. */
+    tg_store_relaxed(&lane->finished, c.finished);
+    near->finished = c.finished;
+    return task;
+}
