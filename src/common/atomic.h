@@ -58,9 +58,11 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
  * each store, and a fence costs more than all the stores together. */
 #define tg_release_begin() __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, TG_SCOPE_)
 #define tg_store_in_release(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
+#define tg_cas_in_release(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, RELAXED)
 #else
 #define tg_release_begin() ((void)0)
 #define tg_store_in_release(p, v) TG_ATOMIC_STORE_(p, v, RELEASE)
+#define tg_cas_in_release(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, ACQ_REL)
 #define tg_load_acquire_host(p) TG_ATOMIC_LOAD_(p, ACQUIRE)
 #define tg_store_relaxed_host(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
 #define tg_store_release_host(p, v) TG_ATOMIC_STORE_(p, v, RELEASE)

@@ -140,19 +140,80 @@ TG_FN static bool rest(struct tg_engine *e, struct tg_worker *home, uint32_t *ro
     return again;
 }
 
+/* Runs a plain task. Returns the successor that the core goes on with. */
+TG_FN static inline uint32_t run_plain(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    task = tg_target_run(e, lane, task);
+    return task != TG_NO_TASK ? tg_worker_complete(e, lane, task, true) : TG_NO_TASK;
+}
+
+/* A core in line looks all the time for its task, and once in so many looks whether it must leave. */
+enum { LOOKS_PER_GLANCE = 8 };
+
+/* Something else for the core to do than to stand in line: mail, the end of the run, a mix that it could
+ * lead, or now and then a deque with tasks. */
+TG_FN static bool must_leave(struct tg_engine *e, struct tg_worker *lane, uint32_t task_class,
+                             uint32_t glance)
+{
+    bool leads = TG_TARGET_NEAR(lane, takes) & TG_TAKES(TG_CLASS_MIX);
+    bool mixes = leads && tg_worker_sees(e, TG_TAKES(TG_CLASS_MIX));
+    bool called = tg_core_is_called(e, lane);
+    if (mixes)
+        mixes = tg_load_relaxed(&e->mix[lane->block].lock) == 0;
+    return called || mixes ||
+           (glance % (TG_NAPS / LOOKS_PER_GLANCE) == 0 &&
+            tg_worker_sees_loot(e, lane, TG_TAKES(task_class)));
+}
+
+/* Waits for the task that comes to this place of the class's queue. TG_NO_TASK: it left the line. */
+TG_FN static uint32_t wait_in_line(struct tg_engine *e, struct tg_worker *lane, uint32_t task_class,
+                                   struct tg_place place)
+{
+    uint32_t spin = e->patience.spin, task = TG_NO_TASK;
+    bool leaves = false;
+    tg_store_relaxed(&lane->place, place.at);
+    for (uint32_t glance = 0; task == TG_NO_TASK && !leaves; glance++) {
+        for (uint32_t look = 0; task == TG_NO_TASK && look < LOOKS_PER_GLANCE; look++) {
+            if (glance > spin)
+                tg_target_yield();
+            task = tg_queue_look(place);
+        }
+        if (task == TG_NO_TASK && glance == 0)
+            tg_store_seq(&lane->park,
+                         (uint32_t)TG_IN_LINE); /* not before, because it takes a while */
+        else if (task == TG_NO_TASK)
+            leaves = must_leave(e, lane, task_class, glance);
+    }
+    tg_park_cancel(&lane->park);
+    return leaves ? tg_queue_leave(&e->queue[task_class], place) : task;
+}
+
 /* Looks for work at least once, and spins for a while before it gives up the CPU. */
 TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *home)
 {
     struct tg_worker *lane = tg_role_lane(e, home);
-    uint32_t round = 0;
+    uint32_t round = 0, task_class = 0;
+    struct tg_place place = {0};
+    bool has_left = false;
     while (!tg_core_is_called(e, lane)) {
-        uint32_t task = find(e, lane, (round + 1) % e->steal_every == 0);
+        bool in_line = false;
+        uint32_t task = find(e, lane, has_left || (round + 1) % e->steal_every == 0);
         if (task != TG_NO_TASK)
             return task;
         if (round == 0) {
+            in_line = TG_TARGET_LINES_UP && tg_worker_line_up(e, lane, &task_class, &place);
             tg_target_say_idle(lane->status, lane->finished);
             if (tg_engine_check_over(e, lane))
                 break;
+        }
+        if (in_line) { /* the core runs the task from here, which is the shortest way */
+            task = wait_in_line(e, lane, task_class, place);
+            has_left = task == TG_NO_TASK; /* perhaps because it saw a deque with tasks */
+            if (task != TG_NO_TASK)
+                task = run_plain(e, lane, task);
+            if (task != TG_NO_TASK)
+                return task;
+            continue;
         }
         if (!rest(e, home, &round))
             break;
@@ -205,8 +266,7 @@ TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *home)
         if (e->desc[task].task_class == TG_CLASS_MIX) {
             task = tg_mix_lead(e, lane, task);
         } else {
-            task = tg_target_run(e, lane, task);
-            task = tg_worker_complete(e, lane, task, true);
+            task = run_plain(e, lane, task);
         }
     }
 }

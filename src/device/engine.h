@@ -69,7 +69,9 @@ enum { TG_SLEEP_WORDS = 16, TG_MAX_WORKERS = 64 * TG_SLEEP_WORDS };
 
 enum tg_phase_word { TG_RUNNING = 0, TG_OVER = 1, TG_STOPPED = 2 };
 
-enum tg_park_word { TG_AWAKE = 0, TG_PARKED = 1 };
+/* IN_LINE: it waits at `place` of the queue of its class, and has a task as soon as the tail has passed
+ * that. */
+enum tg_park_word { TG_AWAKE = 0, TG_PARKED = 1, TG_IN_LINE = 2 };
 
 /* Decided once for each mix, for all its parts: by the lane that arrives last, or by the end of the
  * run. */
@@ -98,7 +100,7 @@ struct tg_worker {
     uint32_t onward;
     uint32_t onward_hold;
     uint32_t moves; /* fixed: 1 if its thread can change (device/role.h) */
-    uint8_t pad0[TG_LINE - 60];
+    uint32_t place; /* see TG_IN_LINE; before `park` says so */
     /* written by other threads */
     uint32_t park; /* enum tg_park_word; of the thread with this number */
     uint32_t role; /* the lane that the thread with this number acts for */

@@ -11,6 +11,8 @@
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane)
 {
     struct tg_mix *mix = &e->mix[lane->block];
+    if (TG_TARGET_SLEEPERS_LOOK && !tg_worker_sees(e, TG_TAKES(TG_CLASS_MIX)))
+        return TG_NO_TASK; /* a cheap look: this core will look again */
     /* Looks again after a failed attempt: a worker that offered a mix in the meantime saw the block
      * as busy and did not wake it (S1). */
     while (tg_queue_occupied(&e->queue[TG_CLASS_MIX])) {

@@ -38,6 +38,12 @@ TG_FN static uint64_t holding(uint32_t position, uint32_t task)
     return free_at(position) | (task + 1);
 }
 
+/* No task comes to this position: the worker that stood there has left. */
+TG_FN static uint64_t left_at(uint32_t position)
+{
+    return free_at(position) | UINT32_MAX;
+}
+
 /* Cleans at least `wanted` slots in all. */
 TG_FN static void clean(struct tg_queue *queue, uint32_t wanted)
 {
@@ -76,9 +82,28 @@ TG_FN static inline void put(struct tg_queue *queue, uint32_t at, uint32_t task)
     tg_store_in_release(slot, holding(at, task)); /* Q1 */
 }
 
+/* The same where workers stand in line. `slots` and `mask` are the queue's. */
+TG_FN static inline void put_in_line(struct tg_queue *queue, uint64_t *slots, uint32_t mask,
+                                     uint32_t at, uint32_t task)
+{
+    for (;;) {
+        uint64_t *slot = &slots[at & mask];
+        uint64_t value = free_at(at);
+        if (tg_cas_in_release(slot, &value, holding(at, task))) /* Q1, Q5 */
+            return;
+        if (value == left_at(at)) {
+            tg_store_relaxed(slot, free_at(at + mask + 1));
+            at = tg_add_relaxed(&queue->tail, 1u);
+        } else {
+            tg_wait_moment(); /* Q2 */
+        }
+    }
+}
+
 TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n)
 {
-    uint32_t lanes = tg_target_lanes(), at = 0, wanted;
+    uint32_t lanes = tg_target_lanes(), at = 0, mask = queue->mask, wanted;
+    uint64_t *slots = queue->slot; /* on their way while the tail is */
     if (!TG_TARGET_FILLS_QUEUES && !is_clean(queue, n, &wanted))
         clean(queue, wanted);
     if (tg_target_lane(lanes) == 0)
@@ -86,8 +111,12 @@ TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint3
                                      : tg_add_seq(&queue->tail, n); /* S1, Q3 */
     tg_release_begin();
     at = tg_target_from_lane(lanes, at, 0);
-    for (uint32_t i = tg_target_lane(lanes); i < n; i += lanes)
-        put(queue, at + i, task[i]);
+    for (uint32_t i = tg_target_lane(lanes); i < n; i += lanes) {
+        if (TG_TARGET_LINES_UP)
+            put_in_line(queue, slots, mask, at + i, task[i]);
+        else
+            put(queue, at + i, task[i]);
+    }
 }
 
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task)
@@ -152,6 +181,32 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
 {
     uint32_t at, count = tg_queue_claim(queue, share, own ? most : 1, &at);
     return count > 0 ? tg_queue_fetch(queue, at, count, own) : TG_NO_TASK;
+}
+
+TG_FN bool tg_queue_line_up(struct tg_queue *queue, uint32_t workers, struct tg_place *place)
+{
+    /* The line is not longer than what this sees, because the tail is read first. Each worker that sees
+     * a short line at the same time makes it longer by one. */
+    uint32_t tail = tg_load_acquire(&queue->tail);
+    uint32_t head = tg_load_relaxed(&queue->head);
+    place->size = queue->mask + 1;
+    if (tg_queue_has(head, tail) || head - tail + workers > place->size)
+        return false;
+    place->at = tg_add_relaxed(&queue->head, 1u);
+    place->slot = &queue->slot[place->at & queue->mask];
+    return true;
+}
+
+TG_FN uint32_t tg_queue_leave(struct tg_queue *queue, struct tg_place place)
+{
+    for (;;) {
+        uint64_t value = free_at(place.at);
+        if (tg_cas_acq_rel(place.slot, &value, left_at(place.at))) /* Q5 */
+            return TG_NO_TASK;
+        if (value >> 32 == place.at)
+            return tg_queue_take(queue, place.at);
+        tg_wait_moment(); /* Q2: the last lap's task is about to be taken */
+    }
 }
 
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,

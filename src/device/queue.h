@@ -22,6 +22,15 @@
  *              makes sure that clean slots are left for its own and for those that other workers may
  *              be claiming right now.
  *
+ *              On a target with TG_TARGET_LINES_UP a worker that finds the queue empty moves `head`
+ *              too, beyond `tail`, and stands in line: its position is the one of a push that is still
+ *              to come, and it looks at nothing but that slot. So no two workers compete for a task,
+ *              and a push reaches the worker that waits longest. If the worker has to do something
+ *              else, it leaves the line by writing so into the slot; a pusher that comes there takes
+ *              another position.
+ *
+ *        slot:   p, left            the worker at p has left: free for the push a lap later
+ *
  * Named edges:
  *   R1  deque push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
  *                      the slot, and what the task's predecessors wrote, are visible.
@@ -33,6 +42,8 @@
  *   Q3  queue clean    store_release(clean)    pairs with load_acquire(clean) of the pusher, whose
  *                      add(tail) is seq and pairs with load_acquire(tail) in pop: whoever gets a
  *                      position sees its slot clean.
+ *   Q5  queue line     cas(slot) by the pusher and by the worker that leaves: one of the two wins. What
+ *                      the pusher put there brings Q1.
  *   Q4  queue cleaner  store_release(cleaning) pairs with cas(cleaning): one worker cleans at a time.
  */
 #ifndef TG_DEVICE_QUEUE_H
@@ -126,7 +137,30 @@ TG_FN static inline bool tg_queue_has(uint32_t head, uint32_t tail)
 
 TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
 {
-    return tg_load_seq(&queue->head) != tg_load_seq(&queue->tail);
+    uint32_t head = tg_load_seq(&queue->head);
+    return tg_queue_has(head, tg_load_seq(&queue->tail));
+}
+
+/* A worker's place in a queue's line. */
+struct tg_place {
+    uint64_t *slot;
+    uint32_t at, size; /* the position, and how many slots the queue has */
+};
+
+/* Stands in line, if the queue is empty and the line is so short that it cannot meet itself in the slots:
+ * at most `workers` use the queue. */
+TG_FN bool tg_queue_line_up(struct tg_queue *queue, uint32_t workers, struct tg_place *place);
+/* Leaves the line. Returns a task if one has come meanwhile. */
+TG_FN uint32_t tg_queue_leave(struct tg_queue *queue, struct tg_place place);
+
+/* Returns the task that has come to that place, or TG_NO_TASK. */
+TG_FN static inline uint32_t tg_queue_look(struct tg_place place)
+{
+    uint64_t value = tg_load_acquire(place.slot); /* Q1 */
+    if (value >> 32 != place.at || (uint32_t)value == 0)
+        return TG_NO_TASK;
+    tg_store_relaxed(place.slot, (uint64_t)(place.at + place.size) << 32); /* Q2 */
+    return (uint32_t)value - 1;
 }
 
 /* Called before a run by one thread: the queue has only its first tasks. The counters begin at

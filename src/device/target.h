@@ -72,6 +72,8 @@
  *   TG_BUNCH                    how many tasks a worker collects before it queues them
  *   TG_TARGET_SLEEPERS_LOOK     1: a sleeper wakes by itself again and again and looks for work, so
  *                               that other workers need not wake it
+ *   TG_TARGET_LINES_UP          1: a worker without work takes the queue's next position before there is a
+ *                               task for it, and looks only at that position's slot. Needs filled queues
  *   TG_TARGET_MOVES_ROLES       1: a core is a thread, which can take over another lane
  *                               (device/role.h)
  *   TG_TARGET_FILLS_QUEUES      1: many threads fill all slots of the queues before a run, because one

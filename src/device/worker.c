@@ -116,6 +116,33 @@ TG_FN bool tg_worker_any_sleeps(struct tg_engine *e)
     return false;
 }
 
+/* Also checks the mail: a worker that has said that it sleeps may still find mail. */
+TG_FN static bool all_asleep(const struct tg_engine *e)
+{
+    for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++) {
+        const struct tg_worker *w = &e->worker[i];
+        if ((!tg_role_sleeps(w) && !tg_worker_waits_in_line(e, w)) || tg_load_seq(&w->mail) != 0)
+            return false;
+    }
+    return true;
+}
+
+TG_FN static uint64_t finished(const struct tg_engine *e)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < e->n_workers; i++)
+        sum += tg_load_acquire(&e->worker[i].finished);
+    return sum;
+}
+
+/* It looks twice, so that no worker woke, took the last task and slept again in between. */
+TG_FN bool tg_worker_all_still(struct tg_engine *e)
+{
+    uint64_t before = finished(e);
+    return all_asleep(e) && !tg_worker_could_take(e, (1u << TG_CLASSES) - 1) && all_asleep(e) &&
+           finished(e) == before;
+}
+
 /* S1: say. The push itself was only a release. */
 TG_FN static void say_tail(struct tg_worker *w, uint32_t task_class)
 {

@@ -21,7 +21,7 @@ TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t clas
 {
     for (uint32_t c = 0; c < TG_CLASSES; c++)
         if ((classes & TG_TAKES(c)) &&
-            tg_load_relaxed(&e->queue[c].head) != tg_load_relaxed(&e->queue[c].tail))
+            tg_queue_has(tg_load_relaxed(&e->queue[c].head), tg_load_relaxed(&e->queue[c].tail)))
             return true;
     return false;
 }
@@ -29,6 +29,28 @@ TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t clas
 /* Looks at the deques of other workers. This takes longer, so it is done once in TG_NAPS naps. */
 enum { TG_NAPS = 64 };
 TG_FN bool tg_worker_sees_loot(struct tg_engine *e, struct tg_worker *w, uint32_t classes);
+
+/* True if the worker has said that it stands in line and no task has come to its place. */
+TG_FN static inline bool tg_worker_waits_in_line(const struct tg_engine *e,
+                                                 const struct tg_worker *w)
+{
+    uint32_t task_class;
+    if (!TG_TARGET_LINES_UP || tg_load_seq(&w->park) != TG_IN_LINE)
+        return false;
+    task_class = tg_target_lowest_bit(w->takes & ~TG_TAKES(TG_CLASS_MIX));
+    return !tg_queue_has(tg_load_relaxed(&w->place), tg_load_seq(&e->queue[task_class].tail));
+}
+
+/* Stands in line for the class, if the worker waits for no other plain class. */
+TG_FN static inline bool tg_worker_line_up(struct tg_engine *e, const struct tg_worker *w,
+                                           uint32_t *task_class, struct tg_place *place)
+{
+    uint32_t classes = w->takes & ~TG_TAKES(TG_CLASS_MIX);
+    if (classes == 0 || (classes & (classes - 1)) != 0)
+        return false;
+    *task_class = tg_target_lowest_bit(classes);
+    return tg_queue_line_up(&e->queue[*task_class], e->n_workers, place);
+}
 
 /* Makes a ready task available: to the worker itself if it takes the class and its deque has room,
  * otherwise to the device. tg_worker_announce must follow. */
@@ -54,6 +76,10 @@ TG_FN void tg_worker_wake_sleeper(struct tg_engine *e, uint32_t task_class);
 
 /* True if there is a sleeper that could take tasks. */
 TG_FN bool tg_worker_any_sleeps(struct tg_engine *e);
+
+/* True if no worker has a task or could get one: no task completes before another one is offered. All
+ * tasks that are in the queues were offered before the call. */
+TG_FN bool tg_worker_all_still(struct tg_engine *e);
 
 /* Says that the worker can be woken for these classes, or that it no longer can. */
 TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);

@@ -17,38 +17,16 @@ TG_FN static bool over(const struct tg_orchestrator *self)
     return !tg_engine_running(self->e);
 }
 
-/* Also checks the mail: a worker that has said that it sleeps may still find mail. */
-TG_FN static bool all_asleep(struct tg_engine *e)
-{
-    for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++)
-        if (!tg_role_sleeps(&e->worker[i]) || tg_load_seq(&e->worker[i].mail) != 0)
-            return false;
-    return true;
-}
-
-TG_FN static uint64_t finished(struct tg_engine *e)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < e->n_workers; i++)
-        sum += tg_load_acquire(&e->worker[i].finished);
-    return sum;
-}
-
 /*
  * True if no task will ever complete again. While no task is held back, one always can. Otherwise it
  * is true if all workers sleep and no task is ready anywhere: only the orchestrator could make one
- * ready. It looks twice, so that no worker woke, took the last one and slept again in between.
+ * ready.
  */
 TG_FN static bool is_stuck(struct tg_orchestrator *self)
 {
-    uint64_t before;
     if (self->n_held == 0)
         return false;
-    if (self->e->bag)
-        return tg_bag_is_still(self->e);
-    before = finished(self->e);
-    return all_asleep(self->e) && !tg_worker_could_take(self->e, (1u << TG_CLASSES) - 1) &&
-           all_asleep(self->e) && finished(self->e) == before;
+    return self->e->bag ? tg_bag_is_still(self->e) : tg_worker_all_still(self->e);
 }
 
 /* Sleeps until the slot's task has completed, or another event wakes the orchestrator. */

@@ -22,6 +22,8 @@
 
 /* Idle workers poll for the end of the run; nothing wakes them. */
 #define TG_TARGET_SLEEPERS_LOOK 1
+/* Many blocks look at a queue at the same time; in a line they do not compete. */
+#define TG_TARGET_LINES_UP 1
 /* The whole grid fills the queues at once. */
 #define TG_TARGET_FILLS_QUEUES 1
 /* A record is made in device memory and then copied to host memory as a whole. */

@@ -6,6 +6,7 @@
 #include "device/one_lane.h"
 
 #define TG_TARGET_SLEEPERS_LOOK 0
+#define TG_TARGET_LINES_UP 0
 #define TG_TARGET_FILLS_QUEUES 0
 #define TG_TARGET_STAGES_RECORDS 0
 #define TG_TARGET_MOVES_ROLES 1
