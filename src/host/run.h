@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run, shared by its lifecycle (run.c) and the files that describe how it ended (run_failure.c,
+/* A run, shared by its lifecycle (run_start.c, run.c) and the files that describe how it ended (run_failure.c,
  * orchestration_report.c). */
 #ifndef TG_HOST_RUN_H
 #define TG_HOST_RUN_H
@@ -156,5 +156,21 @@ void tg_run_keep_explanation(struct tg_run *run);
 /* run.c: cancels the run, and ends the device if no task ends within that time although all that still
  * run are allowed to. From the thread that waits for the run. */
 void tg_run_cancel_within(struct tg_run *run, double seconds);
+
+/* ── between run_start.c and run.c ─────────────────────────────────────────────────────── */
+
+/* NULL: out of memory. With `of` it is a view of that run (tg_run_view). */
+struct tg_run *tg_run_new(struct tg_graph *graph, const struct tg_run_config *config,
+                          const struct tg_run *of);
+void tg_run_free(struct tg_run *run);
+void tg_run_unlock_folders(struct tg_run *run);
+/* The end of a server of the run's own; a server of the caller's answers on. */
+void tg_run_stop_answering(struct tg_run *run);
+/* Something has moved, so the no-progress limit begins again. */
+void tg_run_note_progress(struct tg_run *run);
+/* True once somebody has asked the run to end. */
+bool tg_run_is_cancelled(const struct tg_run *run);
+/* The end of the run's recording and trace: writes what is left of both. */
+void tg_run_end_recording(struct tg_run *run);
 
 #endif
