@@ -19,6 +19,8 @@
 #include "base/error.h"
 #include "host/case_check.h"
 #include "host/empty_recording.h"
+#include "host/execute_job.h"
+#include "host/execute_trace.h"
 #include "host/execution.h"
 #include "host/graph.h"
 #include "host/output.h"
@@ -31,49 +33,8 @@
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
  * enough to cost nothing. */
 #define LOOK_SECONDS 0.05
-/* Bytes that are copied between two looks. */
-#define COPY_PIECE (UINT64_C(64) << 20)
 
-struct job {
-    const struct tg_settings *settings;
-    const struct tg_workload_file *file;
-    const struct tg_execute_config *config;
-    struct tg_plan plan;
-    struct tg_schedule *schedule; /* that of the setting */
-    struct tg_guard guard;
-    struct tg_case_host *test_case;
-    struct tg_device *device;
-    struct tg_module *module;
-    struct tg_graph *graph;
-    const char *tensor_name[TG_MAX_TENSORS]; /* the case's; the graph uses them in messages */
-    struct tg_execution *execution;          /* handed to the caller at the end */
-    struct tg_run_lock lock;     /* of the output directory, until run.json is written */
-    struct tg_live_server *live; /* answers there, as long; NULL: nobody does */
-    size_t made;                 /* of the output directory, as tg_output_create says */
-};
-
-/* Whole nanoseconds: differences of doubles would show digits that were not measured. */
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static double seconds_since(uint64_t start)
-{
-    return (double)(now() - start) / 1e9;
-}
-
-/* Calls the caller's progress function. False if that function asks to cancel. */
-static bool tell(const struct job *job, enum tg_phase phase, uint64_t finished, uint64_t total)
-{
-    const struct tg_execute_config *config = job->config;
-    return !config->progress ||
-           config->progress(config->progress_context, phase, finished, total) == 0;
-}
-
-static tg_status enter(const struct job *job, enum tg_phase phase, struct tg_error *error)
+static tg_status enter(const struct tg_execute_job *job, enum tg_phase phase, struct tg_error *error)
 {
     static const char *const names[] = {"preparing the case", "opening the device",
                                         "building the graph", "running the graph",
@@ -86,7 +47,7 @@ static tg_status enter(const struct job *job, enum tg_phase phase, struct tg_err
     };
     if (phase != TG_PHASE_PREPARE)
         tg_live_server_enter(job->live, live_phases[phase]);
-    if (tell(job, phase, 0, 0))
+    if (tg_execute_tell(job, phase, 0, 0))
         return TG_OK;
     return tg_error_set(error, TG_CANCELLED, "cancelled before %s", names[phase]);
 }
@@ -94,63 +55,25 @@ static tg_status enter(const struct job *job, enum tg_phase phase, struct tg_err
 /* Called while the device starts, or loads the module. */
 static bool wants_to_stop(void *job)
 {
-    return !tell(job, TG_PHASE_OPEN, 0, 0);
+    return !tg_execute_tell(job, TG_PHASE_OPEN, 0, 0);
 }
 
-static tg_status open_device(struct job *job, struct tg_error *error)
+static tg_status open_device(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
-    uint64_t start = now();
+    uint64_t start = tg_execute_now();
     tg_status status = enter(job, TG_PHASE_OPEN, error);
     if (status == TG_OK)
         status = tg_device_open_watched(&job->plan.device, (struct tg_watch){wants_to_stop, job},
                                         &job->device, error);
     if (status == TG_OK)
         status = tg_device_load(job->device, tg_workload_path(job->file), &job->module, error);
-    e->times.open = seconds_since(start);
-    return status;
-}
-
-/* Device memory is zero when it is first allocated, so an output starts as zeros without a copy; with
- * --poison it starts as the pattern. */
-static tg_status place(struct job *job, struct tg_case_tensor *t, struct tg_error *error)
-{
-    tg_status status = tg_device_alloc(job->device, t->size, &t->tensor.addr, error);
-    uint64_t size = t->role != TG_OUT ? t->size : 0;
-    for (uint64_t at = 0; at < size && status == TG_OK; at += COPY_PIECE) {
-        uint64_t piece = size - at < COPY_PIECE ? size - at : COPY_PIECE;
-        if (tell(job, TG_PHASE_BUILD, 0, 0))
-            status = tg_device_copy_in(job->device, t->tensor.addr + at,
-                                       (const char *)t->bytes + at, piece, error);
-        else
-            status = tg_error_set(error, TG_CANCELLED, "cancelled while tensor '%s' was copied",
-                                  t->name);
-        job->execution->bytes_in += status == TG_OK ? piece : 0;
-    }
-    return status;
-}
-
-static tg_status copy_in(struct job *job, struct tg_args *args, struct tg_error *error)
-{
-    uint64_t start = now();
-    tg_status status = TG_OK;
-    tg_args_init(args);
-    for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case) && status == TG_OK; i++) {
-        struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
-        status = place(job, t, error);
-        job->tensor_name[i] = t->name;
-        tg_args_tensor(args, t->role, t->tensor);
-    }
-    for (uint32_t i = 0; i < tg_case_scalar_count(job->test_case); i++) {
-        const struct tg_scalar *s = &tg_case_scalar_at(job->test_case, i)->scalar;
-        tg_args_bits(args, s->dtype, s->bits);
-    }
-    job->execution->times.copy_in = seconds_since(start);
+    e->times.open = tg_execute_seconds_since(start);
     return status;
 }
 
 struct building {
-    struct job *job;
+    struct tg_execute_job *job;
     const struct tg_args *args;
     tg_status status;
     struct tg_error error;
@@ -159,20 +82,20 @@ struct building {
 static void orchestrate(void *argument)
 {
     struct building *building = argument;
-    struct job *job = building->job;
+    struct tg_execute_job *job = building->job;
     building->status =
         tg_graph_orchestrate_named(job->module, job->plan.runtime, building->args, job->tensor_name,
                                    &job->plan.rings, &job->graph, &building->error);
 }
 
-static bool is_built_here(const struct job *job)
+static bool is_built_here(const struct tg_execute_job *job)
 {
     return tg_runtime_number(job->plan.runtime)->build != tg_graph_place;
 }
 
 /* The guard is for runtimes that call the workload's orchestration here. If the guard leaves it, the
  * unfinished graph is never freed; the run is over. */
-static tg_status orchestrate_guarded(struct job *job, const struct tg_args *args,
+static tg_status orchestrate_guarded(struct tg_execute_job *job, const struct tg_args *args,
                                      struct tg_error *error)
 {
     struct building building = {.job = job, .args = args};
@@ -190,15 +113,16 @@ static tg_status orchestrate_guarded(struct job *job, const struct tg_args *args
     return building.status;
 }
 
-static tg_status build(struct job *job, const struct tg_args *args, struct tg_error *error)
+static tg_status build(struct tg_execute_job *job, const struct tg_args *args,
+                       struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
     tg_status status = enter(job, TG_PHASE_BUILD, error);
     if (status != TG_OK)
         return status;
-    uint64_t start = now();
+    uint64_t start = tg_execute_now();
     status = orchestrate_guarded(job, args, error);
-    e->times.build = seconds_since(start);
+    e->times.build = tg_execute_seconds_since(start);
     if (status == TG_OK) {
         e->tasks = tg_graph_tasks(job->graph);
         e->edges = tg_graph_edges(job->graph);
@@ -209,14 +133,14 @@ static tg_status build(struct job *job, const struct tg_args *args, struct tg_er
 }
 
 /* Also waits for a cancelled run: it ends when its running tasks have ended, or soon after. */
-static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *error)
+static tg_status wait_for(struct tg_execute_job *job, struct tg_run *run, struct tg_error *error)
 {
     uint64_t finished, total;
     bool cancelled = false;
     tg_status status;
     do {
         tg_run_progress(run, &finished, &total);
-        if (!tell(job, TG_PHASE_RUN, finished, total) && !cancelled) {
+        if (!tg_execute_tell(job, TG_PHASE_RUN, finished, total) && !cancelled) {
             cancelled = true;
             tg_run_cancel_within(run, TG_RUN_CANCEL_SECONDS);
         }
@@ -228,11 +152,11 @@ static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *
 /* Asked while the trace of the run is written. */
 static bool stops_writing(void *argument)
 {
-    struct job *job = argument;
-    return !tell(job, TG_PHASE_RUN, job->execution->tasks, job->execution->tasks);
+    struct tg_execute_job *job = argument;
+    return !tg_execute_tell(job, TG_PHASE_RUN, job->execution->tasks, job->execution->tasks);
 }
 
-static tg_status run_graph(struct job *job, struct tg_error *error)
+static tg_status run_graph(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_run *run = NULL;
     if (job->plan.record.level != TG_LEVEL_OFF) {
@@ -263,68 +187,30 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
     return status;
 }
 
-static tg_status fetch(struct job *job, const struct tg_case_tensor *t, struct tg_error *error)
-{
-    tg_status status = TG_OK;
-    for (uint64_t at = 0; at < t->size && status == TG_OK; at += COPY_PIECE) {
-        uint64_t piece = t->size - at < COPY_PIECE ? t->size - at : COPY_PIECE;
-        if (tell(job, TG_PHASE_CHECK, 0, 0))
-            status = tg_device_copy_out(job->device, (char *)t->output + at, t->tensor.addr + at,
-                                        piece, error);
-        else
-            status = tg_error_set(error, TG_CANCELLED, "cancelled while output '%s' was copied",
-                                  t->name);
-        job->execution->bytes_out += status == TG_OK ? piece : 0;
-    }
-    return status;
-}
-
-static tg_status copy_out(struct job *job, struct tg_error *error)
-{
-    uint64_t start = now();
-    tg_status status = TG_OK;
-    for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case) && status == TG_OK; i++) {
-        struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
-        if (t->role == TG_IN)
-            continue;
-        t->output = malloc(t->size ? t->size : 1);
-        if (!t->output)
-            return tg_error_set(error, TG_NO_MEMORY, "output '%s' needs %llu bytes of host memory",
-                                t->name, (unsigned long long)t->size);
-        status = fetch(job, t, error);
-        if (status != TG_OK) { /* only whole outputs are kept */
-            free(t->output);
-            t->output = NULL;
-        }
-    }
-    job->execution->times.copy_out = seconds_since(start);
-    return status;
-}
-
 static bool stop_checking(void *job)
 {
-    return !tell(job, TG_PHASE_CHECK, 0, 0);
+    return !tg_execute_tell(job, TG_PHASE_CHECK, 0, 0);
 }
 
-static tg_status check(struct job *job, struct tg_error *error)
+static tg_status check(struct tg_execute_job *job, struct tg_error *error)
 {
     tg_status status = enter(job, TG_PHASE_CHECK, error);
-    uint64_t start = now();
+    uint64_t start = tg_execute_now();
     if (status == TG_OK)
         status = tg_case_golden(job->test_case, &job->guard, error);
     if (status == TG_OK)
         status = tg_case_compare(job->test_case, &(struct tg_watch){stop_checking, job},
                                  job->execution->outputs, &job->execution->n_outputs, error);
-    job->execution->times.check = seconds_since(start);
+    job->execution->times.check = tg_execute_seconds_since(start);
     return status;
 }
 
-static tg_status on_device(struct job *job, struct tg_error *error)
+static tg_status on_device(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_args args;
     tg_status status = open_device(job, error);
     if (status == TG_OK)
-        status = copy_in(job, &args, error);
+        status = tg_execute_copy_in(job, &args, error);
     if (status == TG_OK)
         status = build(job, &args, error);
     if (status == TG_OK)
@@ -332,7 +218,7 @@ static tg_status on_device(struct job *job, struct tg_error *error)
     if (job->device)
         tg_device_get_info(job->device, &job->execution->device);
     if (status == TG_OK)
-        status = copy_out(job, error);
+        status = tg_execute_copy_out(job, error);
     if (status == TG_OK)
         status = check(job, error);
     return status;
@@ -356,7 +242,7 @@ static int write_text(FILE *file, void *text)
 
 /* A run that was to be recorded and ended before it began has a recording too: one without a record that
  * says how the run ended. */
-static void complete_recording(struct job *job)
+static void complete_recording(struct tg_execute_job *job)
 {
     struct tg_execution *e = job->execution;
     const struct tg_plan *plan = &job->plan;
@@ -367,7 +253,7 @@ static void complete_recording(struct job *job)
 
 /* A run that is recorded has deps.json as part of its recording, so that a failure is a loss of the
  * recording. With --deps the user asked for this file, so that a failure is one of the run. */
-static void write_deps(struct job *job)
+static void write_deps(struct tg_execute_job *job)
 {
     struct tg_execution *e = job->execution;
     struct tg_error error;
@@ -381,7 +267,7 @@ static void write_deps(struct job *job)
 }
 
 /* A device-built graph is known once it has run, from its recording. */
-static void search_recording(struct job *job)
+static void search_recording(struct tg_execute_job *job)
 {
     struct tg_execution *e = job->execution;
     struct tg_error error;
@@ -393,7 +279,7 @@ static void search_recording(struct job *job)
         fail(e, status, &error);
 }
 
-static tg_status render_run_json(struct job *job, struct tg_error *error)
+static tg_status render_run_json(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
     struct tg_run_facts facts = {e, job->settings, job->file, job->config, job->test_case};
@@ -403,7 +289,7 @@ static tg_status render_run_json(struct job *job, struct tg_error *error)
 }
 
 /* The result of the run does not depend on whether run.json could be written. */
-static void write_run_json(struct job *job)
+static void write_run_json(struct tg_execute_job *job)
 {
     struct tg_execution *e = job->execution;
     struct tg_error error;
@@ -416,51 +302,14 @@ static void write_run_json(struct job *job)
     (void)render_run_json(job, &error); /* for --json, with what was said just now */
 }
 
-/* True if the trace goes into the output directory, which does not exist before the run. */
-static bool is_in_output(const char *trace, const char *output)
-{
-    size_t length = strlen(output);
-    while (length > 1 && output[length - 1] == '/')
-        length--;
-    return length > 0 && strncmp(trace, output, length) == 0 && trace[length] == '/' &&
-           strchr(trace + length + 1, '/') == NULL;
-}
-
-/* In a directory that does not exist yet, the names of files tell whether the run will write one there. */
-static tg_status check_name(const char *trace, struct tg_error *error)
-{
-    const char *last = strrchr(trace, '/') + 1;
-    const struct tg_run_name *name;
-    for (unsigned i = 0; (name = tg_run_name_at(i)); i++)
-        if (*name->folder == '\0' && strcmp(name->name, last) == 0)
-            return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "the run writes another file to '%s'; name another for the trace",
-                                trace);
-    return TG_OK;
-}
-
-/* A trace that cannot be written, or that would replace another file of the run, is refused before anything
- * runs. */
-static tg_status check_trace(const struct job *job, struct tg_error *error)
-{
-    const char *trace = job->config->trace, *output = job->plan.output;
-    if (trace == NULL)
-        return TG_OK;
-    tg_status status = *output ? tg_run_check_output(output, trace, error) : TG_OK;
-    if (status != TG_OK)
-        return status;
-    return is_in_output(trace, output) ? check_name(trace, error)
-                                       : tg_trace_file_check(trace, error);
-}
-
-static tg_status prepare(struct job *job, struct tg_error *error)
+static tg_status prepare(struct tg_execute_job *job, struct tg_error *error)
 {
     tg_status status = tg_plan_make(job->settings, &job->plan, error);
     if (status == TG_OK)
         status =
             tg_schedule_parse(tg_settings_text(job->settings, "schedule"), &job->schedule, error);
     if (status == TG_OK)
-        status = check_trace(job, error);
+        status = tg_execute_check_trace(job->config->trace, job->plan.output, error);
     if (status == TG_OK)
         status = tg_case_open(tg_workload_get(job->file), job->config->case_name, job->config->set,
                               job->config->n_set, job->plan.device.memory, &job->test_case, error);
@@ -472,7 +321,7 @@ static tg_status prepare(struct job *job, struct tg_error *error)
 }
 
 /* Creates the execution and its output directory. A failure leaves no execution. */
-static tg_status begin(struct job *job, double prepare_seconds, struct tg_error *error)
+static tg_status begin(struct tg_execute_job *job, double prepare_seconds, struct tg_error *error)
 {
     struct tg_execution *e = calloc(1, sizeof *e);
     if (!e)
@@ -503,7 +352,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
 }
 
 /* What the case took to prepare counts as time of the run. */
-static void start_answering(struct job *job)
+static void start_answering(struct tg_execute_job *job)
 {
     const struct tg_execution *e = job->execution;
     struct tg_live_about about = {.workload = e->workload,
@@ -516,7 +365,7 @@ static void start_answering(struct job *job)
 }
 
 /* Without a note the run is as good as with it, but `check` and `replay` will not load the module unasked. */
-static void note_module(struct job *job)
+static void note_module(struct tg_execute_job *job)
 {
     struct tg_error *note = &job->execution->note;
     tg_status status = tg_workload_note(job->file, note);
@@ -530,7 +379,7 @@ static void note_module(struct job *job)
 }
 
 /* A run that was refused may not even have written run.json. */
-static void remove_empty(const struct job *job)
+static void remove_empty(const struct tg_execute_job *job)
 {
     const struct tg_execution *e = job->execution;
     tg_run_folder_remove_empty(e->output_dir);
@@ -540,7 +389,7 @@ static void remove_empty(const struct job *job)
 
 /* Writes the files first, because they need the graph; then closes everything in the reverse order
  * of its creation. */
-static void end(struct job *job)
+static void end(struct tg_execute_job *job)
 {
     if (job->execution) {
         tg_live_server_enter(job->live, TG_LIVE_SAVING);
@@ -572,22 +421,22 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
         TG_REFUSE_NULL_AS(error, config->set, "config->set");
     if (config->argc > 0)
         TG_REFUSE_NULL_AS(error, config->argv, "config->argv");
-    struct job job = {.settings = settings,
-                      .file = workload,
-                      .config = config,
-                      .guard = {config->guard, config->guard_context},
-                      .lock = TG_RUN_LOCK_NONE};
+    struct tg_execute_job job = {.settings = settings,
+                                 .file = workload,
+                                 .config = config,
+                                 .guard = {config->guard, config->guard_context},
+                                 .lock = TG_RUN_LOCK_NONE};
     struct tg_error first = {TG_OK, ""};
-    uint64_t start = now();
+    uint64_t start = tg_execute_now();
     *execution = NULL;
     tg_status status = prepare(&job, &first);
     if (status == TG_OK)
-        status = begin(&job, seconds_since(start), &first);
+        status = begin(&job, tg_execute_seconds_since(start), &first);
     if (status == TG_OK) {
         start_answering(&job);
         note_module(&job);
         status = on_device(&job, &first);
-        job.execution->times.total = seconds_since(start);
+        job.execution->times.total = tg_execute_seconds_since(start);
         if (status != TG_OK)
             fail(job.execution, status, &first);
         tg_execution_advise(job.execution, tg_workload_get(workload), config);
