@@ -60,6 +60,8 @@ struct tg_device_config {
     double load_timeout;        /* seconds that loading a module may take; default 120 */
     bool poison;      /* fill memory with TG_POISON (wire/record.h) each time it is handed out */
     uint32_t sandbox; /* enum tg_sandbox; default: on */
+    uint32_t gpu; /* cuda: which GPU of those that CUDA_VISIBLE_DEVICES shows; counted on from the
+                         first if there are fewer, so that several devices share one */
 };
 
 /* Properties of an open device. The strings live as long as the device. */
@@ -77,6 +79,10 @@ struct tg_device_info {
     bool no_new_privs;
     bool seccomp;
     uint32_t landlock; /* the version of Landlock that is used, 0: none */
+    uint32_t gpus;     /* cuda: how many GPUs its process sees; 0: the platform has none */
+    uint32_t gpu;      /* the one that it has, from 0 */
+    uint64_t gpu_id;   /* the same in all processes of the machine; 0: not known */
+    char gpu_name[96]; /* "": not known */
 };
 
 /*

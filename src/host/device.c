@@ -59,6 +59,7 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     to->memory = from->memory ? from->memory : DEFAULT_MEMORY;
     to->device_program = from->device_program;
     to->sandbox = from->sandbox;
+    to->gpu = from->gpu;
     to->load_seconds = from->load_timeout > 0 ? from->load_timeout : DEFAULT_LOAD_SECONDS;
     if (to->sandbox >= TG_SANDBOXES)
         return tg_error_set(error, TG_BAD_ARGUMENT, "sandbox %u: must be at most %u", to->sandbox,
@@ -204,7 +205,11 @@ void tg_device_get_info(const struct tg_device *device, struct tg_device_info *i
         .no_new_privs = about.sandbox.no_new_privs,
         .seccomp = about.sandbox.seccomp,
         .landlock = about.sandbox.landlock,
+        .gpus = about.gpu.count,
+        .gpu = about.gpu.index,
+        .gpu_id = about.gpu.id,
     };
+    memcpy(info->gpu_name, about.gpu.name, sizeof info->gpu_name);
 }
 
 tg_status tg_device_ready(const struct tg_device *device, struct tg_error *error)

@@ -152,6 +152,19 @@ static void put_sandbox(struct tg_json *json, const struct tg_device_info *devic
     tg_json_end_object(json);
 }
 
+/* Only of a platform that has some. */
+static void put_gpu(struct tg_json *json, const struct tg_device_info *device)
+{
+    if (device->gpus == 0)
+        return;
+    tg_json_key(json, "gpu");
+    tg_json_begin_line_object(json);
+    tg_json_put_uint(json, "index", device->gpu);
+    tg_json_put_uint(json, "of", device->gpus);
+    tg_json_put_string(json, "name", *device->gpu_name ? device->gpu_name : NULL);
+    tg_json_end_object(json);
+}
+
 static void put_device(struct tg_json *json, const struct tg_device_info *device)
 {
     tg_json_key(json, "device");
@@ -167,6 +180,7 @@ static void put_device(struct tg_json *json, const struct tg_device_info *device
     tg_json_put_uint(json, "memory_used", device->memory_used);
     tg_json_put_bool(json, "host_sees_memory", device->host_sees_memory);
     tg_json_put_bool(json, "lost", device->lost);
+    put_gpu(json, device);
     tg_json_end_object(json);
 }
 

@@ -33,6 +33,15 @@ struct tg_platform_config {
     double load_seconds;        /* how long `load` may take */
     struct tg_watch watch;      /* of `open` and `load`, which then end with CANCELLED */
     uint32_t sandbox;           /* enum tg_sandbox */
+    uint32_t gpu;               /* which of several; counted on from the first if there are fewer */
+};
+
+/* The GPU of a device, as its process says. */
+struct tg_platform_gpu {
+    uint32_t index; /* among those that the process sees */
+    uint32_t count; /* how many it sees; 0: the platform has none */
+    uint64_t id;    /* the same in every process of the machine; 0: not known */
+    char name[96];  /* "": not known */
 };
 
 /* An open device. */
@@ -41,6 +50,7 @@ struct tg_platform_about {
     uint64_t memory_used;
     int pid; /* 0 if the device is not a process */
     struct tg_sandbox_report sandbox;
+    struct tg_platform_gpu gpu;
 };
 
 enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };

@@ -149,6 +149,7 @@ void tg_process_describe(const void *state, struct tg_platform_about *about)
         .memory_used = process->size - process->heap.bytes_free,
         .pid = process->pid,
         .sandbox = process->sandbox,
+        .gpu = process->gpu,
     };
 }
 

@@ -66,17 +66,22 @@ struct tg_process_message {
     int32_t status;      /* HELLO, LOADED: tg_status; DONE: 1 if it was stopped */
     uint32_t cores;      /* INIT */
     uint32_t schedulers; /* INIT */
-    uint32_t first;      /* LOAD: number of the first kernel */
-    uint32_t count;      /* LOAD: the number of kernels it must have */
-    int32_t host_pid;    /* INIT */
-    uint32_t sandbox;    /* INIT: enum tg_sandbox; HELLO: bits of enum tg_process_sandbox */
-    uint32_t landlock;   /* HELLO: version of Landlock in force */
-    uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch; others: the range */
-    uint64_t size;       /* INIT: bytes of memory; PIN, UNPIN, COPY_*, PROTECT: of the range */
-    uint64_t memory;     /* INIT: bytes of memory that the host cannot see; HELLO: its address */
-    uint64_t free;       /* HELLO: bytes of shared memory that the device keeps; the rest is free */
-    uint64_t place;      /* COPY_*: offset in shared memory */
-    char text[4096];     /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
+    uint32_t first;      /* LOAD, LAUNCH: number of the module's first kernel */
+    uint32_t count;    /* LOAD: the number of kernels it must have; LAUNCH: number of the run; DONE:
+                            1 if the run found a kernel that waited for it */
+    int32_t host_pid;  /* INIT */
+    uint32_t sandbox;  /* INIT: enum tg_sandbox; HELLO: bits of enum tg_process_sandbox */
+    uint32_t landlock; /* HELLO: version of Landlock in force */
+    uint32_t gpu;      /* INIT: the wanted one, of any number; HELLO: the one that it took */
+    uint32_t gpus;     /* HELLO: how many GPUs it sees; 0: the platform has none */
+    uint64_t gpu_id;   /* HELLO: struct tg_platform_gpu */
+    uint64_t address;  /* INIT: wanted base; HELLO: base; LAUNCH: the launch; DONE: when the run
+                            began (CLOCK_MONOTONIC, ns; 0: not known); others: the range */
+    uint64_t size;     /* INIT: bytes of memory; PIN, UNPIN, COPY_*, PROTECT: of the range */
+    uint64_t memory;   /* INIT: bytes of memory that the host cannot see; HELLO: its address */
+    uint64_t free;     /* HELLO: bytes of shared memory that the device keeps; the rest is free */
+    uint64_t place;    /* COPY_*: offset in shared memory */
+    char text[4096]; /* LOAD: path; HELLO, LOADED: error; HELLO, if good: the GPU's name */
 };
 
 #define TG_PROCESS_MESSAGE_HEAD offsetof(struct tg_process_message, text)

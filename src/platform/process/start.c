@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -118,6 +119,7 @@ static tg_status say_init(struct tg_process *process, const struct tg_platform_c
         .schedulers = config->schedulers,
         .host_pid = getpid(),
         .sandbox = config->sandbox,
+        .gpu = config->gpu,
         .address = (uint64_t)(uintptr_t)process->reserved,
         .size = process->size,
         .memory = process->hidden,
@@ -125,6 +127,14 @@ static tg_status say_init(struct tg_process *process, const struct tg_platform_c
     if (tg_process_send(process->socket, message) != 0)
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s", strerror(errno));
     return TG_OK;
+}
+
+static void keep_gpu(struct tg_process *process, const struct tg_process_message *hello)
+{
+    process->gpu = (struct tg_platform_gpu){
+        .index = hello->gpu, .count = hello->gpus, .id = hello->gpus > 0 ? hello->gpu_id : 0};
+    if (hello->gpus > 0) /* other devices say nothing there */
+        snprintf(process->gpu.name, sizeof process->gpu.name, "%.95s", hello->text);
 }
 
 static tg_status hear_hello(struct tg_process *process, struct tg_process_message *message,
@@ -155,6 +165,7 @@ static tg_status hear_hello(struct tg_process *process, struct tg_process_messag
         (struct tg_sandbox_report){.no_new_privs = message->sandbox & TG_PROCESS_NO_NEW_PRIVS,
                                    .seccomp = message->sandbox & TG_PROCESS_SECCOMP,
                                    .landlock = message->landlock};
+    keep_gpu(process, message);
     return TG_OK;
 }
 

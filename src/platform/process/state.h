@@ -29,6 +29,7 @@ struct tg_process {
     struct tg_sandbox_report sandbox; /* in force in the process */
     char *map;                        /* the host's mapping, or NULL */
     void *reserved;                   /* keeps the device's addresses unused in the host */
+    struct tg_platform_gpu gpu;       /* that it took */
     struct tg_heap heap;
 };
 

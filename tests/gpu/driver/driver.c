@@ -96,29 +96,53 @@ CUresult cuGetErrorString(CUresult error, const char **text)
     return explain(error, NULL, text);
 }
 
+/* A list of numbers, of which the first that is no GPU ends it, as NVIDIA's driver does. Returns how many
+ * it shows; *device is the one at `ordinal`, if it is one of them. */
+static int visible(int ordinal, CUdevice *device)
+{
+    unsigned long long all = fake_number("TASKGLASS_FAKE_CUDA_DEVICES", 1);
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    int count = 0;
+    if (!list) {
+        *device = ordinal;
+        return (int)all;
+    }
+    for (char *end; *list; list = *end == ',' ? end + 1 : end) {
+        unsigned long long number = strtoull(list, &end, 10);
+        if (end == list || number >= all)
+            break;
+        if (count++ == ordinal)
+            *device = (CUdevice)number;
+    }
+    return count;
+}
+
 CUresult cuDeviceGetCount(int *count)
 {
-    *count = 1;
+    CUdevice none;
+    *count = visible(-1, &none);
     return told_to_fail(__func__);
 }
 
+/* A device's handle is its number among all, so that the others need not know what is visible. */
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-    *device = 0;
-    return ordinal == 0 ? told_to_fail(__func__) : CUDA_ERROR_INVALID_DEVICE;
+    return ordinal >= 0 && ordinal < visible(ordinal, device) ? told_to_fail(__func__)
+                                                              : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
-    (void)device;
-    snprintf(name, (size_t)size, "GPU made of threads");
+    if (device == 0)
+        snprintf(name, (size_t)size, "GPU made of threads");
+    else
+        snprintf(name, (size_t)size, "GPU made of threads, number %d", device);
     return told_to_fail(__func__);
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     int capability = (int)fake_number("TASKGLASS_FAKE_CUDA_CAPABILITY", 90);
-    (void)device;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
         *value = (int)fake_multiprocessors();
@@ -128,6 +152,13 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
         *value = capability % 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+        *value = 0;
+        break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+        *value = 1 + device;
         break;
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:

@@ -15,6 +15,7 @@
  * another runs, a stream used while writes of the default stream may be on their way: each is an error
  * here. Environment variables:
  *
+ *   TASKGLASS_FAKE_CUDA_DEVICES=1                 number of GPUs; CUDA_VISIBLE_DEVICES=2,0 shows two of them
  *   TASKGLASS_FAKE_CUDA_MULTIPROCESSORS=128       number of multiprocessors
  *   TASKGLASS_FAKE_CUDA_CAPABILITY=90             compute capability 9.0
  *   TASKGLASS_FAKE_CUDA_MEMORY=BYTES              size of the GPU's memory

@@ -57,8 +57,30 @@ static tg_status check_abilities(struct tg_cuda_device *d, char *why, size_t siz
     return d->capability < 80 || !cooperates || !shares ? TG_UNSUPPORTED : TG_OK;
 }
 
-/* Takes the first GPU that the environment allows (CUDA_VISIBLE_DEVICES). */
-static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
+/* Takes the GPU that the host asks for, of those that the environment allows (CUDA_VISIBLE_DEVICES). If there
+ * are fewer, it counts on from the first: ranks of a machine share its GPUs then. */
+static CUresult take_gpu(struct tg_cuda_device *d, uint32_t wanted)
+{
+    int count = 0;
+    if (tg_cuda.device_count(&count) != CUDA_SUCCESS || count < 1)
+        count = 1; /* the first one will do, or says what is wrong */
+    d->count = (uint32_t)count;
+    d->index = wanted % d->count;
+    return tg_cuda.device_get(&d->gpu, (int)d->index);
+}
+
+/* Its place on the machine's buses, which does not depend on the GPUs that the environment allows. Parts of
+ * one GPU (MIG) have the same place. 0: not known. */
+static uint64_t identify(const struct tg_cuda_device *d)
+{
+    CUresult result = CUDA_SUCCESS;
+    uint64_t domain = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &result);
+    uint64_t bus = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &result);
+    uint64_t slot = (uint32_t)attribute(d, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &result);
+    return result == CUDA_SUCCESS ? UINT64_C(1) << 63 | domain << 16 | bus << 8 | slot : 0;
+}
+
+static tg_status find_gpu(struct tg_cuda_device *d, uint32_t wanted, char *why, size_t size)
 {
     CUresult result;
     if (!tg_cuda_load_driver(why, size))
@@ -67,7 +89,7 @@ static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     result = tg_cuda.init(0);
     if (result == CUDA_SUCCESS)
-        result = tg_cuda.device_get(&d->gpu, 0);
+        result = take_gpu(d, wanted);
     if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_INVALID_DEVICE) {
         const char *shown = getenv("CUDA_VISIBLE_DEVICES");
         snprintf(why, size, "the driver offers no GPU%s%.60s",
@@ -205,6 +227,9 @@ static tg_status lay_out(struct tg_cuda_device *d, struct tg_process_message *in
     init->address = (uint64_t)(uintptr_t)d->shared;
     init->memory = d->memory;
     init->free = taken;
+    init->gpu = d->index;
+    init->gpus = d->count;
+    init->gpu_id = identify(d);
     return TG_OK;
 }
 
@@ -213,7 +238,7 @@ tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init
 {
     tg_status status = map_shared(d, init, why, size);
     if (status == TG_OK)
-        status = find_gpu(d, why, size);
+        status = find_gpu(d, init->gpu, why, size);
     if (status == TG_OK)
         status = count_cores(d, init, why, size);
     if (status == TG_OK)

@@ -25,6 +25,7 @@ struct tg_cuda_image {
 struct tg_cuda_device {
     CUcontext context;
     CUdevice gpu;
+    uint32_t index, count; /* its number among those that the driver shows, and how many it shows */
     char name[96];
     int multiprocessors;
     int threads; /* resident threads per multiprocessor */

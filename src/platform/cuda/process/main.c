@@ -20,7 +20,7 @@ static void open_or_exit(struct tg_cuda_device *d, struct tg_process_message *me
         status = TG_NO_MEMORY;
         snprintf(why, sizeof why, "cannot start threads");
     }
-    tg_link_reply(message, TG_PROCESS_HELLO, status, "%s", why);
+    tg_link_reply(message, TG_PROCESS_HELLO, status, "%s", status == TG_OK ? d->name : why);
     if (status != TG_OK)
         exit(TG_PROCESS_EXIT_USAGE);
 }
