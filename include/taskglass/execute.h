@@ -119,7 +119,9 @@ struct tg_execution_info {
     struct tg_device_info device;
     struct tg_run_result run;
     uint64_t edges;
-    double prepare_seconds, open_seconds, build_seconds, check_seconds;
+    double prepare_seconds;
+    double open_seconds; /* opening the device, and loading the module: load_seconds of it */
+    double load_seconds, build_seconds, check_seconds;
     uint32_t n_outputs;
     const struct tg_output_check *outputs;
     const char *run_json; /* the text of run.json; "" if memory ran out */

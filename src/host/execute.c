@@ -58,6 +58,15 @@ static bool wants_to_stop(void *job)
     return !tg_execute_tell(job, TG_PHASE_OPEN, 0, 0);
 }
 
+static tg_status load_module(struct tg_execute_job *job, struct tg_error *error)
+{
+    uint64_t start = tg_execute_now();
+    tg_status status =
+        tg_device_load(job->device, tg_workload_path(job->file), &job->module, error);
+    job->execution->times.load = tg_execute_seconds_since(start);
+    return status;
+}
+
 static tg_status open_device(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
@@ -67,7 +76,7 @@ static tg_status open_device(struct tg_execute_job *job, struct tg_error *error)
         status = tg_device_open_watched(&job->plan.device, (struct tg_watch){wants_to_stop, job},
                                         &job->device, error);
     if (status == TG_OK)
-        status = tg_device_load(job->device, tg_workload_path(job->file), &job->module, error);
+        status = load_module(job, error);
     e->times.open = tg_execute_seconds_since(start);
     return status;
 }

@@ -95,6 +95,7 @@ void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *in
         .edges = e->edges,
         .prepare_seconds = e->times.prepare,
         .open_seconds = e->times.open,
+        .load_seconds = e->times.load,
         .build_seconds = e->times.build,
         .check_seconds = e->times.check,
         .n_outputs = e->n_outputs,

@@ -16,6 +16,7 @@ struct tg_graph;
 struct tg_execution_times {
     double prepare;
     double open;
+    double load; /* of `open` */
     double copy_in;
     double build;
     double copy_out;

@@ -201,6 +201,7 @@ static void put_times(struct tg_json *json, const struct tg_execution *e)
     put_started(json, e->started);
     tg_json_put_real(json, "prepare_seconds", e->times.prepare);
     tg_json_put_real(json, "open_seconds", e->times.open);
+    tg_json_put_real(json, "load_seconds", e->times.load);
     tg_json_put_real(json, "copy_in_seconds", e->times.copy_in);
     tg_json_put_real(json, "build_seconds", e->times.build);
     tg_json_put_real(json, "start_seconds", e->run.start_seconds);
