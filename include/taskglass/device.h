@@ -62,6 +62,9 @@ struct tg_device_config {
     uint32_t sandbox; /* enum tg_sandbox; default: on */
     uint32_t gpu; /* cuda: which GPU of those that CUDA_VISIBLE_DEVICES shows; counted on from the
                          first if there are fewer, so that several devices share one */
+    double
+        linger; /* cuda: seconds that the GPU's kernel stays after a run, in which the next one starts
+                      sooner; meanwhile it keeps the GPU busy. Default 0.005; below 0: it never stays */
 };
 
 /* Properties of an open device. The strings live as long as the device. */

@@ -178,6 +178,9 @@ struct tg_run_result {
     uint64_t finished;      /* completed */
     double start_seconds;   /* check, upload and launch */
     double execute_seconds; /* from launch to the device's last message */
+    double begin_seconds;   /* cuda: from launch until all cores had begun; part of execute_seconds.
+                               Other platforms do not say: 0 */
+    bool lingered;          /* cuda: the kernel of the run before had stayed for this one */
     uint32_t n_running;     /* entries of `running`, for a run that failed */
     const struct tg_run_task *running; /* lives as long as the run */
     uint64_t waiting;                  /* tasks neither finished nor running */

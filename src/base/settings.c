@@ -83,6 +83,9 @@ static const struct row {
            "report a hang after this many seconds without a finished task"),
     NUMBER("device", "load-timeout", "TASKGLASS_LOAD_TIMEOUT", SECONDS, "120", "0.001",
            "1000000000", "seconds that the device may take to load a module"),
+    NUMBER("device", "linger", "TASKGLASS_LINGER", SECONDS, "0.005", "0", "3600",
+           "cuda: seconds that the GPU's kernel stays after a run, busy, so that a next one starts "
+           "sooner; 0: it leaves at once"),
     PLAIN("device", "schedule", "TASKGLASS_SCHEDULE", TEXT, "POLICY", "",
           "the order in which ready tasks start: fifo, lifo, random:SEED, adversarial:SEED, or "
           "order:A-B[,C-D...], where A completes before B starts; with --cores 1 the same every "
@@ -255,11 +258,11 @@ static bool parse_decimal(const char *text, double *value)
     return digits > 0 && !*text && isfinite(whole) && isfinite(unit);
 }
 
-static const char *parse_seconds(const char *text, union parsed *parsed)
+static const char *parse_seconds(const struct row *row, const char *text, union parsed *parsed)
 {
     if (!parse_decimal(text, &parsed->seconds))
         return "is not a number of seconds, such as 10 or 0.5";
-    if (parsed->seconds <= 0)
+    if (parsed->seconds <= 0 && strcmp(row->least, "0") != 0)
         return "must be more than 0 seconds";
     return NULL;
 }
@@ -301,7 +304,7 @@ static const char *parse(const struct row *row, const char *text, union parsed *
     case TG_SETTING_BYTES:
         return parse_bytes(text, parsed);
     case TG_SETTING_SECONDS:
-        return parse_seconds(text, parsed);
+        return parse_seconds(row, text, parsed);
     case TG_SETTING_FLAG:
         return parse_flag(text, parsed);
     case TG_SETTING_COUNTS:

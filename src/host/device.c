@@ -5,6 +5,7 @@
 #include "host/module.h"
 #include "host/paths.h"
 #include "host/seconds.h"
+#include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #define DEFAULT_PLATFORM "a2a3sim"
 #define DEFAULT_MEMORY (UINT64_C(4) << 30)
 #define DEFAULT_LOAD_SECONDS 120.0
+#define DEFAULT_LINGER_SECONDS 0.005
+#define LONGEST_LINGER_SECONDS 3600.0
 #define SMALLEST_MEMORY (UINT64_C(4) << 20)
 #define LARGEST_MEMORY (UINT64_C(1) << 44)
 #define LARGEST_CONTROL (UINT64_C(1) << 30)
@@ -60,6 +63,7 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     to->device_program = from->device_program;
     to->sandbox = from->sandbox;
     to->gpu = from->gpu;
+    to->linger_seconds = from->linger == 0 ? DEFAULT_LINGER_SECONDS : fmax(from->linger, 0);
     to->load_seconds = from->load_timeout > 0 ? from->load_timeout : DEFAULT_LOAD_SECONDS;
     if (to->sandbox >= TG_SANDBOXES)
         return tg_error_set(error, TG_BAD_ARGUMENT, "sandbox %u: must be at most %u", to->sandbox,
@@ -73,6 +77,10 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     if (to->memory < SMALLEST_MEMORY || to->memory > LARGEST_MEMORY)
         return tg_error_set(error, TG_BAD_ARGUMENT, "--device-memory %llu: must be from 4M to 16T",
                             (unsigned long long)to->memory);
+    if (!(from->linger <= LONGEST_LINGER_SECONDS)) /* also if it is not a number */
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "linger of tg_device_config is %g: must be at most %g seconds",
+                            from->linger, LONGEST_LINGER_SECONDS);
     return tg_seconds_check("load_timeout of tg_device_config", from->load_timeout, error);
 }
 

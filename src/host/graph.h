@@ -38,6 +38,11 @@ struct tg_graph_layout {
     struct tg_orchestration orchestration;
 };
 
+/* Addresses in the launch on the device, which differ from run to run. */
+struct tg_graph_told {
+    uint64_t record, trace, schedule, comm;
+};
+
 struct tg_graph {
     struct tg_module *module;
     struct tg_graph_tasks tasks;
@@ -65,8 +70,9 @@ struct tg_graph {
     struct tg_args *given;    /* the orchestration's arguments, for recordings; NULL: it had none */
     const char *const *names; /* of its tensors, for messages; the caller's. NULL: not known */
 
-    bool resident;  /* the image on the device is up to date */
-    uint64_t image; /* the image's address; 0: none */
+    bool resident;                     /* the image on the device is up to date */
+    uint64_t image;                    /* the image's address; 0: none */
+    struct tg_graph_told told;         /* what runs have written into it; zeros when it is new */
     uint64_t image_room;
     uint64_t image_ready; /* how much of it the host has announced to the device */
 };

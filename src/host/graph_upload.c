@@ -196,6 +196,7 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, bool ma
     memcpy(head, &launch, sizeof launch);
     if (status == TG_OK && !mapped)
         status = tg_device_copy_in(device, g->image, head, at->desc, error);
+    g->told = (struct tg_graph_told){0};
     return status;
 }
 

@@ -118,6 +118,7 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
                        struct tg_error *error)
 {
     const char *program = tg_settings_text(settings, "device-program");
+    double linger = tg_settings_seconds(settings, "linger");
     struct tg_platform_info platform;
     *plan = (struct tg_plan){
         .device =
@@ -128,6 +129,7 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
                 .memory = tg_settings_count(settings, "device-memory"),
                 .device_program = *program ? program : NULL,
                 .load_timeout = tg_settings_seconds(settings, "load-timeout"),
+                .linger = linger > 0 ? linger : -1,
                 .poison = tg_settings_flag(settings, "poison"),
                 .sandbox = tg_settings_choice(settings, "sandbox"),
             },

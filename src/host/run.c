@@ -102,11 +102,21 @@ static void end_views(struct tg_run *run)
     tg_live_server_detach(run->live, &now_known);
 }
 
+static void note_begin(struct tg_run *run)
+{
+    struct tg_platform_about about;
+    run->device->ops->describe(run->device->state, &about);
+    run->result.lingered = about.begun.lingered;
+    if (about.begun.at != 0)
+        run->result.begin_seconds = fmax(0, (double)about.begun.at * 1e-9 - run->launched_at);
+}
+
 static void end(struct tg_run *run, tg_status status)
 {
     run->ended = true;
     tg_device_set_run(run->device, NULL);
     run->result.execute_seconds = now() - run->launched_at;
+    note_begin(run);
     run->result.status = status;
     run->error.status = status;
     look(run);

@@ -194,6 +194,15 @@ static void put_started(struct tg_json *json, time_t started)
     tg_json_put_string(json, "started", text);
 }
 
+/* Only of a platform whose device says when it had begun. */
+static void put_begin(struct tg_json *json, const struct tg_execution *e)
+{
+    if (e->device.gpus == 0)
+        return;
+    tg_json_put_real(json, "begin_seconds", e->run.begin_seconds);
+    tg_json_put_bool(json, "lingered", e->run.lingered);
+}
+
 static void put_times(struct tg_json *json, const struct tg_execution *e)
 {
     tg_json_key(json, "times");
@@ -205,6 +214,7 @@ static void put_times(struct tg_json *json, const struct tg_execution *e)
     tg_json_put_real(json, "copy_in_seconds", e->times.copy_in);
     tg_json_put_real(json, "build_seconds", e->times.build);
     tg_json_put_real(json, "start_seconds", e->run.start_seconds);
+    put_begin(json, e);
     tg_json_put_real(json, "execute_seconds", e->run.execute_seconds);
     tg_json_put_real(json, "copy_out_seconds", e->times.copy_out);
     tg_json_put_real(json, "check_seconds", e->times.check);

@@ -124,6 +124,20 @@ static void share_folders(const struct tg_run_config *config)
         tg_run_folder_share(config->scope_stats, TG_SCOPE_FOLDER);
 }
 
+/* Writes an address into the launch on the device, unless it is there: a copy to a GPU takes longer than all
+ * else that starts a small run. */
+static tg_status tell(struct tg_graph *graph, uint64_t offset, uint64_t address, uint64_t *told,
+                      struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    if (*told != address)
+        status = tg_device_copy_in(graph->module->device, graph->image + offset, &address,
+                                   sizeof address, error);
+    if (status == TG_OK)
+        *told = address;
+    return status;
+}
+
 /* Without a recording the launch holds 0, and the device records nothing. */
 static tg_status set_up_recording(struct tg_run *run, const struct tg_record_config *config,
                                   struct tg_error *error)
@@ -138,8 +152,8 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
             return status;
         setup = tg_collector_setup(run->collector);
     }
-    return tg_device_copy_in(run->device, run->graph->image + offsetof(struct tg_launch, record),
-                             &setup, sizeof setup, error);
+    return tell(run->graph, offsetof(struct tg_launch, record), setup, &run->graph->told.record,
+                error);
 }
 
 /* Likewise without a trace. */
@@ -154,8 +168,8 @@ static tg_status set_up_trace(struct tg_run *run, const char *path, struct tg_er
             return status;
         setup = tg_trace_collector_setup(run->tracer);
     }
-    return tg_device_copy_in(run->device, run->graph->image + offsetof(struct tg_launch, trace),
-                             &setup, sizeof setup, error);
+    return tell(run->graph, offsetof(struct tg_launch, trace), setup, &run->graph->told.trace,
+                error);
 }
 
 /* Likewise without a schedule. */
@@ -165,8 +179,8 @@ static tg_status set_up_schedule(struct tg_run *run, const struct tg_schedule *s
     tg_status status = tg_schedule_area_create(run->device, schedule, &run->schedule, error);
     if (status != TG_OK)
         return status;
-    return tg_device_copy_in(run->device, run->graph->image + offsetof(struct tg_launch, schedule),
-                             &run->schedule.address, sizeof run->schedule.address, error);
+    return tell(run->graph, offsetof(struct tg_launch, schedule), run->schedule.address,
+                &run->graph->told.schedule, error);
 }
 
 /* A graph that the host built has no rings: writes a scope stats file that says so. */
@@ -235,6 +249,9 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
                         const struct tg_run_place *held, struct tg_error *error)
 {
     const struct tg_record_config *record = config ? config->record : NULL;
+    const struct tg_module *module = run->graph->module;
+    struct tg_platform_launch start = {.first_kernel = module->first,
+                                       .n_kernels = module->workload->n_kernels};
     double began = tg_limit_now();
     tg_status status =
         config ? tg_seconds_check("timeout of tg_run_config", config->timeout, error) : TG_OK;
@@ -269,7 +286,9 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     tg_run_note_progress(run);
     run->result.start_seconds = run->launched_at - began;
     run->launched = true;
-    status = run->device->ops->launch(run->device->state, run->graph->image, error);
+    start.address = run->graph->image;
+    start.is_built = run->graph->layout != NULL;
+    status = run->device->ops->launch(run->device->state, &start, error);
     if (status == TG_DEVICE_LOST)
         run->device->lost = true;
     return status;

@@ -34,6 +34,7 @@ struct tg_platform_config {
     struct tg_watch watch;      /* of `open` and `load`, which then end with CANCELLED */
     uint32_t sandbox;           /* enum tg_sandbox */
     uint32_t gpu;               /* which of several; counted on from the first if there are fewer */
+    double linger_seconds; /* how long a device's kernel may stay after a run, for the next one */
 };
 
 /* The GPU of a device, as its process says. */
@@ -44,6 +45,19 @@ struct tg_platform_gpu {
     char name[96];  /* "": not known */
 };
 
+/* How the last run began that has ended. */
+struct tg_platform_begun {
+    uint64_t at;   /* CLOCK_MONOTONIC, in ns; 0: not known */
+    bool lingered; /* it found a kernel of the run before, which had stayed for it */
+};
+
+/* A run to start. A platform whose memory is far away is told here what it needs to know beforehand. */
+struct tg_platform_launch {
+    uint64_t address;                 /* of its struct tg_launch */
+    uint32_t first_kernel, n_kernels; /* of its module */
+    bool is_built;                    /* a thread of the device builds the graph */
+};
+
 /* An open device. */
 struct tg_platform_about {
     uint64_t control; /* address of the control area */
@@ -51,6 +65,7 @@ struct tg_platform_about {
     int pid; /* 0 if the device is not a process */
     struct tg_sandbox_report sandbox;
     struct tg_platform_gpu gpu;
+    struct tg_platform_begun begun;
 };
 
 enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };
@@ -113,8 +128,8 @@ struct tg_platform_ops {
     tg_status (*load)(void *state, const char *path, uint32_t first, uint32_t count,
                       struct tg_error *error);
 
-    /* Starts the run that the struct tg_launch at that address describes. */
-    tg_status (*launch)(void *state, uint64_t launch, struct tg_error *error);
+    tg_status (*launch)(void *state, const struct tg_platform_launch *launch,
+                        struct tg_error *error);
     /* Waits at most that many milliseconds for the run to end. */
     enum tg_poll (*poll)(void *state, int milliseconds);
     /* Stops starting tasks; any thread may call it. `poll` reports when the run has stopped. */

@@ -552,4 +552,49 @@ CONTRACT(devices_run_side_by_side)
     }
 }
 
+/* Opens a device whose kernel stays for so long, and runs a graph n times. Returns how many runs found a
+ * kernel. */
+static int count_lingered(double linger, int n)
+{
+    struct tg_device_config config = device_config(3, 0);
+    struct tg_device *device;
+    int lingered = 0;
+    config.linger = linger;
+    GOOD(tg_device_open(&config, &device, error));
+    struct slow slow = slow_make(device, 3, 0, false);
+    for (int i = 0; i < n; i++) {
+        struct tg_run_result result;
+        GOOD(tg_graph_run(slow.graph, NULL, &result, error));
+        CHECK_EQ_U(result.finished, 3);
+        CHECK(result.begin_seconds >= 0 && result.begin_seconds <= result.execute_seconds);
+        CHECK(i > 0 || !result.lingered);
+        lingered += result.lingered;
+    }
+    CHECK_EQ_U(slow_count(&slow, n), 3);
+    slow_destroy(&slow);
+    tg_device_close(device);
+    return lingered;
+}
+
+CONTRACT(a_gpu_runs_graph_after_graph_on_a_kernel_that_stays)
+{
+    enum { N = 1000 };
+    if (kernels_are_in_a_process())
+        SKIP("its device has no kernel that could stay");
+    CHECK_EQ_I(count_lingered(3600, N), N - 1);
+    CHECK_EQ_I(count_lingered(-1, 20), 0);
+}
+
+CONTRACT(a_kernel_that_stays_longer_than_an_hour_is_refused)
+{
+    static const double bad[] = {NAN, INFINITY, 3601};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tg_device_config config = device_config(3, 0);
+        struct tg_device *device = NULL;
+        config.linger = bad[i];
+        REFUSED(BAD_ARGUMENT, "linger", tg_device_open(&config, &device, error));
+        CHECK(device == NULL);
+    }
+}
+
 TEST_MAIN()

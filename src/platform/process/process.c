@@ -4,10 +4,13 @@
 #include "platform/process/process.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/limit.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +153,7 @@ void tg_process_describe(const void *state, struct tg_platform_about *about)
         .pid = process->pid,
         .sandbox = process->sandbox,
         .gpu = process->gpu,
+        .begun = process->begun,
     };
 }
 
@@ -206,17 +210,27 @@ tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_
     return TG_OK;
 }
 
-tg_status tg_process_launch(void *state, uint64_t launch, struct tg_error *error)
+tg_status tg_process_launch(void *state, const struct tg_platform_launch *launch,
+                            struct tg_error *error)
 {
     struct tg_process *process = state;
-    struct tg_process_message message = {.type = TG_PROCESS_LAUNCH, .address = launch};
+    uint32_t run = __atomic_add_fetch(&process->launches, 1u, __ATOMIC_RELEASE);
+    struct tg_process_message message = {
+        .type = TG_PROCESS_LAUNCH,
+        .address = launch->address,
+        .count = run,
+        .first = launch->first_kernel,
+        .kernels = launch->n_kernels,
+        .is_built = launch->is_built,
+    };
+    process->begun = (struct tg_platform_begun){0};
+    process->launched_at = tg_limit_now();
     return tg_process_send(process->socket, &message) == 0 ? TG_OK
                                                            : tg_process_gone(process, error);
 }
 
-enum tg_poll tg_process_poll(void *state, int milliseconds)
+static enum tg_poll look(struct tg_process *process, int milliseconds)
 {
-    struct tg_process *process = state;
     struct tg_process_message message;
     struct pollfd fds[] = {{.fd = process->socket, .events = POLLIN},
                            {.fd = process->pidfd, .events = POLLIN}};
@@ -227,12 +241,33 @@ enum tg_poll tg_process_poll(void *state, int milliseconds)
     /* Read the message before checking for death: a device that finished and then died has
      * finished. */
     int got = tg_process_receive(process->socket, &message, MSG_DONTWAIT);
-    if (got == 1 && message.type == TG_PROCESS_DONE)
+    if (got == 1 && message.type == TG_PROCESS_DONE) {
+        process->begun = (struct tg_platform_begun){message.address, message.count != 0};
         return message.status ? TG_POLL_STOPPED : TG_POLL_OVER;
+    }
     if (got < 0)
         tg_process_note_refusal(process, errno);
     tg_process_reap(process, 1);
     return TG_POLL_LOST;
+}
+
+/* For a while after a launch it does not sleep, if to sleep until a message comes would take longer than a
+ * short run. */
+enum tg_poll tg_process_poll(void *state, int milliseconds)
+{
+    struct tg_process *process = state;
+    double now = tg_limit_now(), end = now + milliseconds * 1e-3;
+    double sleeps = process->launched_at + process->eager_seconds;
+    if (process->eager_seconds <= 0)
+        return look(process, milliseconds);
+    while (now < end && now < sleeps) {
+        enum tg_poll poll = look(process, 0);
+        if (poll != TG_POLL_RUNNING)
+            return poll;
+        sched_yield();
+        now = tg_limit_now();
+    }
+    return look(process, now < end ? (int)ceil((end - now) * 1e3) : 0);
 }
 
 void tg_process_cancel(void *state)

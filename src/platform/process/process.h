@@ -15,7 +15,8 @@ tg_status tg_process_alloc(void *state, uint64_t bytes, uint64_t *address, struc
 tg_status tg_process_free(void *state, uint64_t address, struct tg_error *error);
 tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_t count,
                           struct tg_error *error);
-tg_status tg_process_launch(void *state, uint64_t launch, struct tg_error *error);
+tg_status tg_process_launch(void *state, const struct tg_platform_launch *launch,
+                            struct tg_error *error);
 enum tg_poll tg_process_poll(void *state, int milliseconds);
 void tg_process_cancel(void *state);
 void tg_process_locate(void *state);

@@ -8,7 +8,7 @@
  *         ◄──────────────────── HELLO  where its memory is mapped, or an error
  *   LOAD  ────────────────────►        a module's path
  *         ◄──────────────────── LOADED or an error
- *   LAUNCH ───────────────────►        a tg_launch's address
+ *   LAUNCH ───────────────────►        a tg_launch's address, and what the process needs of it
  *   STOP  ────────────────────►        (any time) start no more tasks
  *         ◄──────────────────── DONE   all tasks finished, or stopped
  *   LOCATE ───────────────────►        (during a run) the workers write into their status where they are
@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_PROCESS_PROTOCOL 5u
+#define TG_PROCESS_PROTOCOL 9u
 
 /* The file descriptors that the device program starts with. */
 enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
@@ -81,6 +81,9 @@ struct tg_process_message {
     uint64_t memory;   /* INIT: bytes of memory that the host cannot see; HELLO: its address */
     uint64_t free;     /* HELLO: bytes of shared memory that the device keeps; the rest is free */
     uint64_t place;    /* COPY_*: offset in shared memory */
+    uint64_t linger_ns; /* INIT: how long a GPU's kernel stays after a run */
+    uint32_t kernels;   /* LAUNCH: how many the module has */
+    uint32_t is_built;  /* LAUNCH: 1 if a thread of the device builds the graph */
     char text[4096]; /* LOAD: path; HELLO, LOADED: error; HELLO, if good: the GPU's name */
 };
 

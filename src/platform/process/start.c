@@ -123,6 +123,7 @@ static tg_status say_init(struct tg_process *process, const struct tg_platform_c
         .address = (uint64_t)(uintptr_t)process->reserved,
         .size = process->size,
         .memory = process->hidden,
+        .linger_ns = (uint64_t)(config->linger_seconds * 1e9),
     };
     if (tg_process_send(process->socket, message) != 0)
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s", strerror(errno));

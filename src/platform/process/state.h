@@ -12,6 +12,7 @@ struct tg_process {
     int memory_fd;
     int socket;
     int mover;                 /* the second socket, or -1 */
+    uint32_t launches;         /* runs started so far; the thread of calls reads it */
     int pidfd;                 /* -1 if the kernel has no pidfds */
     pid_t pid;                 /* 0 once the process has been reaped */
     int wait_status;           /* as from waitpid; valid once pid is 0 */
@@ -27,9 +28,12 @@ struct tg_process {
     double load_seconds;              /* how long loading a module may take */
     struct tg_watch watch;            /* asks whether to give up waiting */
     struct tg_sandbox_report sandbox; /* in force in the process */
-    char *map;                        /* the host's mapping, or NULL */
-    void *reserved;                   /* keeps the device's addresses unused in the host */
     struct tg_platform_gpu gpu;       /* that it took */
+    struct tg_platform_begun begun;   /* the last run that has ended */
+    double eager_seconds;             /* after a launch, `poll` does not sleep for so long */
+    double launched_at;
+    char *map;      /* the host's mapping, or NULL */
+    void *reserved; /* keeps the device's addresses unused in the host */
     struct tg_heap heap;
 };
 

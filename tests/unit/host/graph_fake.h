@@ -85,10 +85,11 @@ static tg_status fake_copy_out(void *state, void *bytes, uint64_t address, uint6
     return TG_OK;
 }
 
-static tg_status fake_launch(void *state, uint64_t launch, struct tg_error *error)
+static tg_status fake_launch(void *state, const struct tg_platform_launch *launch,
+                             struct tg_error *error)
 {
     (void)state, (void)error;
-    fake.launched = launch;
+    fake.launched = launch->address;
     fake.launches++;
     return TG_OK;
 }

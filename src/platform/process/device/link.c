@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <taskglass/device.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -33,21 +34,42 @@ void tg_link_reply(struct tg_process_message *message, uint32_t type, tg_status 
 
 void tg_link_done(int stopped)
 {
-    struct tg_process_message done = {.type = TG_PROCESS_DONE, .status = stopped};
+    tg_link_done_begun(stopped, 0, false);
+}
+
+void tg_link_done_begun(int stopped, uint64_t began, bool lingered)
+{
+    struct tg_process_message done = {
+        .type = TG_PROCESS_DONE, .status = stopped, .address = began, .count = lingered};
     if (tg_process_send(TG_PROCESS_SOCKET_FD, &done) != 0)
         _exit(TG_PROCESS_EXIT_BYE);
 }
 
-void tg_link_listen(int host, struct tg_process_message *message)
+/* Without a limit: waits until a message comes. */
+static bool hear(int host, struct tg_process_message *message, const struct timespec *limit)
 {
     struct pollfd fds[] = {{.fd = TG_PROCESS_SOCKET_FD, .events = POLLIN},
                            {.fd = host, .events = POLLIN}};
-    while (poll(fds, host >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
-        ;
+    if (ppoll(fds, host >= 0 ? 2 : 1, limit, NULL) <= 0)
+        return false;
     if (host >= 0 && fds[1].revents != 0)
         _exit(TG_PROCESS_EXIT_BYE);
     if (tg_process_receive(TG_PROCESS_SOCKET_FD, message, 0) != 1)
         _exit(TG_PROCESS_EXIT_BYE);
+    return true;
+}
+
+void tg_link_listen(int host, struct tg_process_message *message)
+{
+    while (!hear(host, message, NULL))
+        ;
+}
+
+bool tg_link_hear(int host, struct tg_process_message *message, uint64_t nanoseconds)
+{
+    const struct timespec limit = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
+                                   .tv_nsec = (long)(nanoseconds % 1000000000u)};
+    return hear(host, message, &limit);
 }
 
 char *tg_link_map(const struct tg_process_message *init)
