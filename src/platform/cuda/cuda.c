@@ -27,6 +27,9 @@
 enum { MOST_LANES = 1020 };
 #define ANSWER_SECONDS 30.0
 #define END_SECONDS 2.0 /* how long a process may take to end after its socket is closed */
+/* To wake a thread takes longer than a small run on a kernel that has stayed. */
+#define EAGER_SECONDS 0.01
+
 
 struct tg_cuda {
     struct tg_process process; /* must be first: its functions get a pointer to this struct */
@@ -275,6 +278,7 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     pthread_mutex_init(&c->moving, NULL);
     c->process.memory_fd = c->process.socket = c->process.pidfd = c->process.mover = -1;
+    c->process.eager_seconds = EAGER_SECONDS;
     c->process.size = SHARED_SIZE;
     c->process.hidden = config->memory / PAGE * PAGE;
     status = tg_process_set_up(&c->process, config, true, error);

@@ -195,6 +195,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     FAKE_ENTER();
+    FAKE_NEEDS_IDLE();
     if (limit != CU_LIMIT_STACK_SIZE || value < stack)
         return CUDA_ERROR_INVALID_VALUE;
     stack = value;

@@ -12,7 +12,7 @@
  *
  * It is stricter than NVIDIA's driver. A thread without a context, an address that was not
  * allocated, a copy from memory that is not pinned, more blocks than fit at once, a launch while
- * another runs, a stream used while writes of the default stream may be on their way: each is an error
+ * another runs, memory or a module that come or go meanwhile, a stream used while writes of the default stream may be on their way: each is an error
  * here. Environment variables:
  *
  *   TASKGLASS_FAKE_CUDA_DEVICES=1                 number of GPUs; CUDA_VISIBLE_DEVICES=2,0 shows two of them
@@ -20,6 +20,8 @@
  *   TASKGLASS_FAKE_CUDA_CAPABILITY=90             compute capability 9.0
  *   TASKGLASS_FAKE_CUDA_MEMORY=BYTES              size of the GPU's memory
  *   TASKGLASS_FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call returns error 2 from the first time on
+ *   TASKGLASS_FAKE_CUDA_DEAF=3                    after every third run, the kernel waits for the next one,
+ *                                                 does not take it, and leaves
  */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
@@ -45,6 +47,15 @@ CUresult fake_enter(const char *symbol);
 /* A kernel has failed, and the context is lost; the first cause stays. */
 void fake_lose(CUresult cause);
 
+/* False while a kernel is on the GPU, also between two runs. */
+bool fake_is_idle(void);
+/* For calls for which NVIDIA's driver may wait until no kernel runs. */
+#define FAKE_NEEDS_IDLE()                    \
+    do {                                     \
+        if (!fake_is_idle())                 \
+            return CUDA_ERROR_ILLEGAL_STATE; \
+    } while (0)
+
 unsigned long long fake_number(const char *name, unsigned long long otherwise);
 unsigned fake_multiprocessors(void);
 
@@ -64,7 +75,7 @@ struct fake_module {
     tg_orchestrate_fn *orchestration;
 };
 
-enum fake_entry { FAKE_SIZE, FAKE_PREPARE, FAKE_MAIN, FAKE_ENTRIES };
+enum fake_entry { FAKE_SIZE, FAKE_MAIN, FAKE_ENTRIES };
 
 struct fake_function {
     const struct fake_module *module;

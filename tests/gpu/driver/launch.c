@@ -3,31 +3,43 @@
  * at a time. */
 #define _GNU_SOURCE
 #include "platform/cuda/gpu/entry.h"
+#include "platform/cuda/gpu/stay.h"
+#include "device/target.h"
 #include "fake.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 struct block {
     struct tg_cuda_launch launch;
-    uint32_t number; /* n_blocks: the thread that polls for words from the host */
+    const struct fake_module *module;
+    uint32_t number, n_blocks; /* number n_blocks is the watch */
 };
 
 static uint32_t running; /* number of running threads */
 static __thread bool is_gpu;
+static struct tg_cuda_stay stay;
 
 /* ── failing ───────────────────────────────────────────────────────────────────────────── */
 
+static struct sigaction before[NSIG]; /* the process's own */
+
 /* As on a GPU, the context is lost and the process goes on. The kernel's other threads are left as
  * they are. */
-static void on_fault(int number)
+static void on_fault(int number, siginfo_t *info, void *context)
 {
-    if (!is_gpu) {
-        signal(number, SIG_DFL); /* a fault of the process, not of a kernel */
+    if (!is_gpu) { /* a fault of the process, not of a kernel */
+        if (before[number].sa_flags & SA_SIGINFO) {
+            before[number].sa_sigaction(number, info, context);
+            return;
+        }
+        signal(number, SIG_DFL);
         raise(number);
         return;
     }
@@ -40,9 +52,14 @@ static void on_fault(int number)
 static void catch_faults(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
-    struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i], &action, NULL);
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction was;
+        sigaction(signals[i], &action, &was);
+        if (was.sa_sigaction != on_fault)
+            before[signals[i]] = was;
+    }
 }
 
 static void use_own_stack(stack_t *stack)
@@ -62,7 +79,8 @@ static uint32_t usable_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
-static void prepare(const struct fake_module *module, const struct tg_cuda_launch *l)
+/* The GPU leaves the table of kernels and the queues to its crews. */
+static void reset(const struct fake_module *module, const struct tg_cuda_launch *l)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
     const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
@@ -77,9 +95,9 @@ static void prepare(const struct fake_module *module, const struct tg_cuda_launc
                            TG_DEVICE_PTR(struct tg_worker_status, l->status));
         e->n_cpus = usable_cpus();
     }
-    tg_engine_prepare(
-        e, launch, TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
-        orchestrate, TG_DEVICE_PTR(const char, l->site));
+    tg_engine_reset(e, launch,
+                    TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
+                    orchestrate, TG_DEVICE_PTR(const char, l->site));
 }
 
 static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
@@ -91,18 +109,85 @@ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
     }
 }
 
+/* As a watch that makes up its mind to leave and says so only when the bell has rung again. */
+static bool is_deaf(const struct tg_cuda_words *words, uint32_t call)
+{
+    static unsigned heard;
+    unsigned long long deaf = fake_number("TASKGLASS_FAKE_CUDA_DEAF", 0);
+    if (deaf == 0 || ++heard % deaf != 0)
+        return false;
+    for (uint32_t next = call; tg_bell_listen(words, &next) == TG_BELL_SILENT;)
+        tg_wait_nap();
+    return true;
+}
+
+static bool listens(const struct tg_cuda_words *words, uint64_t linger_ns, uint32_t *call)
+{
+    uint64_t since = tg_target_now();
+    enum tg_bell_heard heard;
+    if (linger_ns > 0 && is_deaf(words, *call))
+        return false;
+    while ((heard = tg_bell_listen(words, call)) == TG_BELL_SILENT) {
+        if (tg_target_now() - since >= linger_ns)
+            return false;
+        tg_wait_nap();
+    }
+    return heard == TG_BELL_RUN;
+}
+
+static void serve(const struct fake_module *module, const struct tg_cuda_launch *first)
+{
+    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, first->words);
+    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, first->engine);
+    uint32_t call = first->call;
+    stay.launch = *first;
+    do {
+        stay.launch.launch = tg_load_acquire_host(&words->launch); /* B1 */
+        reset(module, &stay.launch);
+        tg_stay_open(&stay, call);
+        tg_bell_begin(words, call);
+        watch(e, words);
+        tg_stay_settle(e);
+        stay.launch.is_new = 0;
+    } while (listens(words, first->linger_ns, &call));
+    tg_bell_go(words, call);
+    tg_stay_close(&stay, call);
+}
+
+static void lead(const struct block *block)
+{
+    const struct tg_cuda_launch *l = &block->launch;
+    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, l->engine);
+    uint32_t n_lanes = block->n_blocks - 1 - l->n_schedulers, call = l->call;
+    tg_stay_await(&stay.call, call);
+    do {
+        bool is_wanted = tg_cuda_is_wanted(e, block->number);
+        if (block->number < n_lanes)
+            tg_engine_fill(e, TG_DEVICE_PTR(const struct tg_launch, stay.launch.launch),
+                           block->number, n_lanes);
+        tg_stay_meet(&stay, block->n_blocks, call);
+        if (is_wanted)
+            tg_cuda_take_part(e, block->number, TG_DEVICE_PTR(struct tg_cuda_words, l->words),
+                              call);
+    } while (tg_stay_next(&stay, &call));
+}
+
+/* What Linux gives a thread that does not ask for another. */
+enum { USUAL_SLACK_NS = 50000 };
+
 static void *run_block(void *argument)
 {
     struct block *block = argument;
-    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, block->launch.engine);
-    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, block->launch.words);
     stack_t stack = {.ss_flags = 0}, none = {.ss_flags = SS_DISABLE};
     is_gpu = true;
+    /* The process's main thread wants exact naps, and threads that it starts have what it has. With so many
+     * of them a small machine would do nothing but wake them. */
+    (void)prctl(PR_SET_TIMERSLACK, (unsigned long)USUAL_SLACK_NS);
     use_own_stack(&stack);
-    if (block->number > tg_engine_orchestrator(e))
-        watch(e, words);
+    if (block->number == block->n_blocks)
+        serve(block->module, &block->launch);
     else
-        tg_cuda_take_part(e, block->number, words);
+        lead(block);
     sigaltstack(&none, NULL);
     free(stack.ss_sp);
     free(block);
@@ -110,18 +195,24 @@ static void *run_block(void *argument)
     return NULL;
 }
 
-static bool start_block(const struct tg_cuda_launch *launch, uint32_t number)
+static bool start_block(const struct fake_module *module, const struct tg_cuda_launch *launch,
+                        uint32_t number, uint32_t n_blocks)
 {
     struct block *block = malloc(sizeof *block);
     pthread_t thread;
     if (!block)
         return false;
-    *block = (struct block){*launch, number};
+    *block = (struct block){*launch, module, number, n_blocks};
     __atomic_add_fetch(&running, 1, __ATOMIC_ACQ_REL);
     if (pthread_create(&thread, NULL, run_block, block) != 0)
         return false;
     pthread_detach(thread);
     return true;
+}
+
+bool fake_is_idle(void)
+{
+    return __atomic_load_n(&running, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* ── the calls ─────────────────────────────────────────────────────────────────────────── */
@@ -147,13 +238,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
         return CUDA_ERROR_INVALID_VALUE;
     if (!fake_default_stream_is_done())
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (__atomic_load_n(&running, __ATOMIC_ACQUIRE) != 0)
+    if (!fake_is_idle())
         return CUDA_ERROR_NOT_READY; /* it would have to wait, which no caller here intends */
-    if (f->entry == FAKE_SIZE)
-        **(uint64_t **)arguments[0] =
-            tg_engine_size(*(uint32_t *)arguments[1], *(uint32_t *)arguments[2]);
-    else
-        prepare(f->module, arguments[0]);
+    if (f->entry != FAKE_SIZE)
+        return CUDA_ERROR_INVALID_VALUE;
+    **(uint64_t **)arguments[0] =
+        tg_engine_size(*(uint32_t *)arguments[1], *(uint32_t *)arguments[2]);
     return CUDA_SUCCESS;
 }
 
@@ -170,9 +260,11 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned x, unsigned y, 
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (!fake_default_stream_is_done())
         return CUDA_ERROR_ILLEGAL_STATE;
+    if (!fake_is_idle())
+        return CUDA_ERROR_NOT_READY; /* it would have to wait, which no caller here intends */
     catch_faults();
     for (uint32_t i = 0; i <= x; i++)
-        if (!start_block(arguments[0], i))
+        if (!start_block(f->module, arguments[0], i, x))
             return CUDA_ERROR_OUT_OF_MEMORY;
     return CUDA_SUCCESS;
 }
@@ -189,7 +281,7 @@ CUresult cuStreamQuery(CUstream stream)
 {
     (void)stream;
     FAKE_ENTER();
-    return __atomic_load_n(&running, __ATOMIC_ACQUIRE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return fake_is_idle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 /* Copies and small kernels finish inside the call that starts them, so there is nothing to wait

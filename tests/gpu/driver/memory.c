@@ -93,6 +93,7 @@ static uint64_t next_place = UINT64_C(0x200000000000);
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
     FAKE_ENTER();
+    FAKE_NEEDS_IDLE();
     size_t whole = (size + PAGE - 1) / PAGE * PAGE;
     if (size == 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -117,6 +118,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     FAKE_ENTER();
+    FAKE_NEEDS_IDLE();
     pthread_mutex_lock(&lock);
     struct range *r = find(&allocated, address, 1);
     if (r && r->start == address) {

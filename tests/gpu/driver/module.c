@@ -112,6 +112,7 @@ static int loaded;
 CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
     FAKE_ENTER();
+    FAKE_NEEDS_IDLE();
     if (loaded >= (int)fake_number("TASKGLASS_FAKE_CUDA_MODULES", 1000))
         return CUDA_ERROR_OUT_OF_MEMORY;
     char *image = read_file(path);
@@ -127,6 +128,7 @@ CUresult cuModuleUnload(CUmodule module)
 {
     struct fake_module *m = (struct fake_module *)module;
     FAKE_ENTER();
+    FAKE_NEEDS_IDLE();
     cuMemFree_v2((CUdeviceptr)(uintptr_t)m->kernel_names);
     cuMemFree_v2((CUdeviceptr)(uintptr_t)m->orchestration_names);
     free(m->kernel);
@@ -150,8 +152,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule modul
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-    static const char *const names[FAKE_ENTRIES] = {TG_CUDA_SIZE_NAME, TG_CUDA_PREPARE_NAME,
-                                                    TG_CUDA_MAIN_NAME};
+    static const char *const names[FAKE_ENTRIES] = {TG_CUDA_SIZE_NAME, TG_CUDA_MAIN_NAME};
     FAKE_ENTER();
     for (int i = 0; i < FAKE_ENTRIES; i++) {
         struct fake_function *f;

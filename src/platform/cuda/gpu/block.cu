@@ -356,6 +356,9 @@ __device__ void tg_block_crew(void)
         case TG_ORDER_GATHER:
             gather();
             break;
+        case TG_ORDER_FILL:
+            tg_block_fill();
+            break;
         default:
             return;
         }

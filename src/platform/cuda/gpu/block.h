@@ -10,5 +10,7 @@ __device__ void tg_block_init(void);
 /* The crew's threads call this; it returns after the leader has called tg_block_end. */
 __device__ void tg_block_crew(void);
 __device__ void tg_block_end(void);
+/* entry.cu: what the crew's threads do at TG_ORDER_FILL. */
+__device__ void tg_block_fill(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPU kernels of a run: one that prepares it, and the persistent one. */
+/* The GPU kernel of a run, and of those after it that come soon enough (stay.h). */
 #include "platform/cuda/gpu/block.h"
 #include "platform/cuda/gpu/entry.h"
+#include "platform/cuda/gpu/stay.h"
 #include "device/target.h"
 
 static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS,
@@ -13,6 +14,8 @@ static_assert(sizeof(struct tg_orders) <= TG_CUDA_SHARED - TG_BLOCK_MEMORY_BYTES
 /* The build generates these tables for each module. */
 extern __device__ const tg_kernel_fn tg_cuda_kernels[];
 extern __device__ const tg_orchestrate_fn tg_cuda_orchestrations[];
+
+static __device__ struct tg_cuda_stay stay;
 
 /* How idle blocks poll. A block has its multiprocessor to itself, so polling takes no time from
  * others; but it must not load the memory that the others work in. */
@@ -31,7 +34,8 @@ __device__ static void lay_out(const struct tg_cuda_launch *l)
     e->always_shares = true;
 }
 
-__device__ static void prepare(const struct tg_cuda_launch *l)
+/* The watch's part of making the engine ready; the crews fill its queues. */
+__device__ static void reset(const struct tg_cuda_launch *l)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
     tg_orchestrate_fn orchestrate = 0;
@@ -45,17 +49,22 @@ __device__ static void prepare(const struct tg_cuda_launch *l)
                     orchestrate, TG_DEVICE_PTR(const char, l->site));
 }
 
-extern "C" __global__ void __launch_bounds__(TG_CUDA_PREPARE) tg_cuda_prepare(tg_cuda_launch l)
+__device__ static uint32_t count_lanes(const struct tg_cuda_launch *l)
 {
-    const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l.number);
-    tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l.table);
-    for (uint32_t i = threadIdx.x; i < l.n_kernels; i += blockDim.x)
+    return gridDim.x - 1 - l->n_schedulers;
+}
+
+__device__ void tg_block_fill(void)
+{
+    const struct tg_cuda_launch *l = &stay.launch;
+    const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
+    tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l->table);
+    uint32_t first = blockIdx.x * TG_CUDA_THREADS + threadIdx.x;
+    uint32_t step = count_lanes(l) * TG_CUDA_THREADS;
+    for (uint32_t i = first; i < l->n_kernels; i += step)
         table[i] = tg_cuda_kernels[number[i]];
-    if (threadIdx.x == 0)
-        prepare(&l);
-    __syncthreads();
-    tg_engine_fill(TG_DEVICE_PTR(struct tg_engine, l.engine),
-                   TG_DEVICE_PTR(const struct tg_launch, l.launch), threadIdx.x, blockDim.x);
+    tg_engine_fill(TG_DEVICE_PTR(struct tg_engine, l->engine),
+                   TG_DEVICE_PTR(const struct tg_launch, l->launch), first, step);
 }
 
 /* The engine's size, computed by the same code that lays it out. */
@@ -74,28 +83,82 @@ __device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *wo
     }
 }
 
-__device__ static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
+/* After a run: true if another one begins. */
+__device__ static bool listens(const struct tg_cuda_words *words, uint64_t linger_ns,
+                               uint32_t *call)
 {
-    tg_lanes_begin(e, &e->worker[worker]);
-    tg_cuda_take_part(e, worker, words);
-    if (worker < e->n_lanes)
+    uint64_t since = tg_target_now();
+    enum tg_bell_heard heard;
+    while ((heard = tg_bell_listen(words, call)) == TG_BELL_SILENT)
+        if (tg_target_now() - since >= linger_ns)
+            return false;
+    return heard == TG_BELL_RUN;
+}
+
+/* The watch begins a run. */
+__device__ static void begin(struct tg_cuda_words *words, uint32_t call)
+{
+    stay.launch.launch = tg_load_acquire_host(&words->launch); /* B1 */
+    reset(&stay.launch);
+    tg_stay_open(&stay, call);
+    tg_bell_begin(words, call);
+}
+
+/* The watch, after a run: returns true if another one begins. */
+__device__ static bool end(struct tg_engine *e, const struct tg_cuda_words *words,
+                           uint64_t linger_ns, uint32_t *call)
+{
+    tg_stay_settle(e);
+    stay.launch.is_new = 0;
+    return listens(words, linger_ns, call);
+}
+
+/* The first thread of the block of the watch: one run after the other. */
+__device__ static void serve(const struct tg_cuda_launch *first)
+{
+    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, first->words);
+    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, first->engine);
+    uint32_t call = first->call;
+    stay.launch = *first;
+    do {
+        begin(words, call);
+        watch(e, words);
+    } while (end(e, words, first->linger_ns, &call));
+    tg_bell_go(words, call);
+    tg_stay_close(&stay, call);
+}
+
+__device__ static void lead(struct tg_engine *e, const struct tg_cuda_launch *l)
+{
+    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, l->words);
+    uint32_t worker = blockIdx.x, call = l->call;
+    bool has_crew = worker < count_lanes(l);
+    tg_stay_await(&stay.call, call);
+    do {
+        bool is_wanted = tg_cuda_is_wanted(e, worker);
+        if (has_crew)
+            tg_order_have_done(TG_ORDER_FILL);
+        tg_stay_meet(&stay, gridDim.x, call);
+        if (is_wanted) {
+            tg_lanes_begin(e, &e->worker[worker]);
+            tg_cuda_take_part(e, worker, words, call);
+        }
+    } while (tg_stay_next(&stay, &call));
+    if (has_crew)
         tg_block_end();
     tg_lanes_dismiss(e);
 }
 
 extern "C" __global__ void __launch_bounds__(TG_CUDA_BLOCK, TG_CUDA_RESIDENT)
-    tg_cuda_main(tg_cuda_launch l)
+    tg_cuda_main(const __grid_constant__ tg_cuda_launch l)
 {
-    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, l.engine);
-    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, l.words);
-    uint32_t worker = blockIdx.x;
     tg_block_init();
     if (threadIdx.x == TG_CUDA_THREADS)
-        lead(e, worker, words);
+        lead(TG_DEVICE_PTR(struct tg_engine, l.engine), &l);
     else if (threadIdx.x > TG_CUDA_THREADS)
-        tg_lanes_help(e);
-    else if (threadIdx.x < TG_CUDA_THREADS && worker < e->n_lanes)
+        tg_lanes_help(TG_DEVICE_PTR(struct tg_engine, l.engine));
+    else if (blockIdx.x < count_lanes(&l))
         tg_block_crew();
-    else if (threadIdx.x == 0 && worker == tg_engine_orchestrator(e))
-        watch(e, words);
+    else if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1)
+        serve(&l);
 }

@@ -127,7 +127,8 @@ enum tg_order_kind {
     TG_ORDER_CALL,
     TG_ORDER_CALL_NEXT, /* the order before may still be running */
     TG_ORDER_HASH,
-    TG_ORDER_GATHER
+    TG_ORDER_GATHER,
+    TG_ORDER_FILL /* before a run: this block's share of the engine's queues */
 };
 
 struct tg_target_order {

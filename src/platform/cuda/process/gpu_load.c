@@ -119,11 +119,9 @@ static CUresult place(struct tg_cuda_image *image, const uint32_t *number)
     return result;
 }
 
-static CUresult find_entries(struct tg_cuda_image *image, CUmodule module)
+static CUresult find_entry(struct tg_cuda_image *image, CUmodule module)
 {
-    CUresult result = tg_cuda.module_function(&image->prepare, module, TG_CUDA_PREPARE_NAME);
-    if (result == CUDA_SUCCESS)
-        result = tg_cuda.module_function(&image->main, module, TG_CUDA_MAIN_NAME);
+    CUresult result = tg_cuda.module_function(&image->main, module, TG_CUDA_MAIN_NAME);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.function_set(image->main, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                       TG_CUDA_SHARED);
@@ -199,7 +197,7 @@ static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image
         memcpy(&function, &image->workload->orchestrate, sizeof function);
         name = function_name(function);
         image->orchestration = name ? find_name(orchestrations, name) : UINT32_MAX;
-        result = find_entries(image, module);
+        result = find_entry(image, module);
         if (result == CUDA_SUCCESS)
             result = take_engine(d, module);
         if (result == CUDA_SUCCESS)
@@ -312,6 +310,7 @@ tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message
 {
     void *library = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
     tg_status status;
+    tg_cuda_send_away(d);
     if (library == NULL) {
         snprintf(text, size, "the device cannot load it: %s", dlerror());
         return TG_NOT_FOUND;

@@ -27,10 +27,12 @@ static CUresult obey(struct tg_cuda_device *d, const struct tg_process_message *
     if (!in_shared(d, place, m->size))
         return CUDA_ERROR_INVALID_VALUE;
     switch (m->type) {
-    case TG_PROCESS_PIN:
+    case TG_PROCESS_PIN: /* the driver may wait until no kernel runs */
+        tg_cuda_send_away(d);
         return tg_cuda.host_register(shared, m->size,
                                      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     case TG_PROCESS_UNPIN:
+        tg_cuda_send_away(d);
         return tg_cuda.host_unregister(shared);
     case TG_PROCESS_COPY_IN:
         return wait_for_mover(d, tg_cuda.copy_in_async(m->address, shared, m->size, d->mover));

@@ -237,6 +237,8 @@ tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init
                        size_t size)
 {
     tg_status status = map_shared(d, init, why, size);
+    d->linger_ns = init->linger_ns;
+    pthread_mutex_init(&d->turn.lock, NULL);
     if (status == TG_OK)
         status = find_gpu(d, init->gpu, why, size);
     if (status == TG_OK)

@@ -16,10 +16,23 @@ struct tg_cuda_image {
     struct tg_cuda_image *next;
     const struct tg_workload *workload;
     uint32_t first; /* the device's number of its first kernel */
-    CUfunction prepare, main;
+    CUfunction main;
     CUdeviceptr table, number, site;
     uint32_t orchestration;
     size_t kernel_stack, orchestration_stack; /* bytes per thread */
+};
+
+/* The kernel, and the run that it has. The lock is held by whoever writes the process's words (bell.h). */
+struct tg_cuda_turn {
+    pthread_mutex_t lock;
+    const struct tg_cuda_image *image; /* whose kernel may be on the GPU; NULL: none is */
+    uint64_t launch;                   /* of the run */
+    uint32_t run;
+    bool running;
+    bool lingered;  /* the run was rung for */
+    uint64_t began; /* when it had begun, in ns; 0: it has not */
+    uint64_t since; /* when it was started, or the last one ended */
+    uint32_t looks;
 };
 
 struct tg_cuda_device {
@@ -40,12 +53,10 @@ struct tg_cuda_device {
     uint32_t n_cores, n_schedulers;
     struct tg_cuda_image *images;
     CUstream runner, mover;
-    size_t stack;  /* bytes per thread, as set in the driver */
-    bool laid_out; /* the engine's memory; true after the first run */
-    /* Tells the waiting thread that a run has started. */
-    pthread_mutex_t lock;
-    pthread_cond_t change;
-    bool running;
+    size_t stack;       /* bytes per thread, as set in the driver */
+    bool laid_out;      /* the engine's memory; true after the first run */
+    uint64_t linger_ns; /* how long a kernel stays after a run */
+    struct tg_cuda_turn turn;
 };
 
 /* gpu_open.c: opens the GPU, its memory and the control area; `init` becomes the answer. */
@@ -61,9 +72,16 @@ tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, c
 tg_status tg_cuda_set_stack(struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
 /* NO_MEMORY, with a message: the GPU has no room for such stacks. */
 tg_status tg_cuda_no_stack(const struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
-/* gpu_run.c: starts the launch at that address; a thread tells the host when the run has ended. */
-void tg_cuda_run(struct tg_cuda_device *d, uint64_t launch);
-bool tg_cuda_start_runner(struct tg_cuda_device *d);
+/* gpu_run.c, for the main thread: starts the run that the message describes; looks whether it has ended and
+ * tells the host; says how many nanoseconds may pass before the next look, UINT64_MAX: as many as you like. */
+void tg_cuda_run(struct tg_cuda_device *d, const struct tg_process_message *launch);
+void tg_cuda_look(struct tg_cuda_device *d);
+uint64_t tg_cuda_patience(const struct tg_cuda_device *d);
+/* gpu_turn.c: starts the run that `turn` describes, on the kernel that has stayed or on a new one. */
+CUresult tg_cuda_turn_start(struct tg_cuda_device *d, const struct tg_cuda_image *image);
+/* Any thread: has a kernel leave that waits for a run, and waits until it has left; one that has a run leaves
+ * after it. For whatever the driver does only while no kernel runs. */
+void tg_cuda_send_away(struct tg_cuda_device *d);
 /* gpu_move.c: starts a thread that copies bytes for the host, also during a run. */
 bool tg_cuda_start_mover(struct tg_cuda_device *d);
 

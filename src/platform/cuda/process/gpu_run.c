@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run is two launches on one stream. A thread waits for their end and tells the host. A kernel
- * that traps makes the CUDA context unusable: the process writes what it knows into shared memory
- * and ends.
+ * Runs, from the host's message to the message that they are over. The main thread looks at words that the
+ * kernel writes, because a kernel that stays does not end with its run, and at the driver, because a kernel
+ * that traps writes no word. It makes the CUDA context unusable: the process then writes what it knows into
+ * shared memory and ends.
  */
 #define _GNU_SOURCE
+#include "platform/cuda/bell.h"
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <sched.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <taskglass/wire/orchestration.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Poll without sleeping for this long, so that the end of a short run is seen at once. */
-#define EAGER_NS 2000000
+/* Look without sleeping for this long, so that the end of a short run is seen at once, and the next run that
+ * comes soon after it. */
+#define EAGER_NS 10000000
+/* Between looks after that, and how many looks come before one at the driver, which costs more. */
+enum { NAP_NS = 20000, LOOKS_PER_QUERY = 16 };
 
 static uint64_t now(void)
 {
@@ -118,158 +122,111 @@ void tg_cuda_die(struct tg_cuda_device *d, CUresult result)
     die(d, status, why);
 }
 
-static CUresult wait_for_end(struct tg_cuda_device *d)
+/* What the last worker wrote came before the driver knew of a stray store of the same run. */
+static void finish(struct tg_cuda_device *d, bool stopped)
 {
-    uint64_t began = now();
-    CUresult result;
-    while ((result = tg_cuda.stream_query(d->runner)) == CUDA_ERROR_NOT_READY) {
-        if (now() - began < EAGER_NS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    }
-    return result;
+    CUresult result = tg_cuda.stream_query(d->runner);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+        tg_cuda_die(d, result);
+    pthread_mutex_lock(&d->turn.lock);
+    d->turn.running = false;
+    pthread_mutex_unlock(&d->turn.lock);
+    d->turn.since = now();
+    tg_link_done_begun(stopped, d->turn.began, d->turn.lingered);
 }
 
-static void *wait_for_runs(void *argument)
+/* The kernel left before it heard of the run. */
+static void start_again(struct tg_cuda_device *d)
 {
-    struct tg_cuda_device *d = argument;
-    CUresult used = tg_cuda.context_use(d->context);
-    for (;;) {
-        CUresult result;
-        pthread_mutex_lock(&d->lock);
-        while (!d->running)
-            pthread_cond_wait(&d->change, &d->lock);
-        pthread_mutex_unlock(&d->lock);
-        result = used == CUDA_SUCCESS ? wait_for_end(d) : used;
-        if (result != CUDA_SUCCESS)
-            tg_cuda_die(d, result);
-        pthread_mutex_lock(&d->lock);
-        d->running = false;
-        pthread_mutex_unlock(&d->lock);
-        tg_link_done(__atomic_load_n(&d->words->phase, __ATOMIC_ACQUIRE) == 2);
-    }
-    return NULL;
+    CUresult result = tg_cuda_turn_start(d, d->turn.image);
+    if (result != CUDA_SUCCESS)
+        tg_cuda_die(d, result);
 }
 
-bool tg_cuda_start_runner(struct tg_cuda_device *d)
+/* The words come first: a kernel that has just ended has written all of them. */
+static void query(struct tg_cuda_device *d)
 {
-    pthread_t thread;
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->change, NULL);
-    if (pthread_create(&thread, NULL, wait_for_runs, d) != 0)
-        return false;
-    pthread_detach(thread);
-    return true;
+    CUresult result = tg_cuda.stream_query(d->runner);
+    if (result == CUDA_SUCCESS) {
+        enum tg_bell_news news = tg_bell_ask(d->words, d->turn.run);
+        if (news == TG_BELL_RINGS || news == TG_BELL_RUNS)
+            result = CUDA_ERROR_UNKNOWN; /* it has ended in no way that there is */
+    }
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+        tg_cuda_die(d, result);
+}
+
+void tg_cuda_look(struct tg_cuda_device *d)
+{
+    enum tg_bell_news news;
+    if (!d->turn.running)
+        return;
+    news = tg_bell_ask(d->words, d->turn.run);
+    if (news != TG_BELL_RINGS && news != TG_BELL_MISSED && d->turn.began == 0)
+        d->turn.began = now();
+    if (news == TG_BELL_MISSED)
+        start_again(d);
+    else if (news == TG_BELL_OVER || news == TG_BELL_STOPPED)
+        finish(d, news == TG_BELL_STOPPED);
+    else if (++d->turn.looks % LOOKS_PER_QUERY == 0 || tg_cuda_patience(d) > 0)
+        query(d);
+}
+
+uint64_t tg_cuda_patience(const struct tg_cuda_device *d)
+{
+    uint64_t passed = now() - d->turn.since;
+    if (d->turn.running)
+        return passed < EAGER_NS ? 0 : NAP_NS;
+    return passed < EAGER_NS && passed < d->linger_ns ? 0 : UINT64_MAX;
 }
 
 /* ── starting a run ────────────────────────────────────────────────────────────────────── */
 
-/* The image that has this kernel; or, with n_kernels given, the image of exactly these kernels. */
-static const struct tg_cuda_image *find_image(const struct tg_cuda_device *d, uint32_t kernel,
+/* The image of exactly these kernels. */
+static const struct tg_cuda_image *find_image(const struct tg_cuda_device *d, uint32_t first,
                                               uint32_t n_kernels)
 {
     for (const struct tg_cuda_image *i = d->images; i != NULL; i = i->next)
-        if (n_kernels == UINT32_MAX
-                ? kernel >= i->first && kernel < i->first + i->workload->n_kernels
-                : kernel == i->first && n_kernels == i->workload->n_kernels)
+        if (i->first == first && i->workload->n_kernels == n_kernels)
             return i;
-    return d->images;
-}
-
-/* With several modules, chooses that of the orchestration, or else that of the first task. */
-static CUresult choose_image(const struct tg_cuda_device *d, const struct tg_launch *launch,
-                             const struct tg_cuda_image **image)
-{
-    CUresult result = CUDA_SUCCESS;
-    *image = d->images;
-    if (d->images->next == NULL)
-        return result;
-    if (launch->orchestration != 0) {
-        uint32_t which[2]; /* first_kernel, n_kernels */
-        result = tg_cuda.copy_out(
-            which, launch->orchestration + offsetof(struct tg_orchestration, first_kernel),
-            sizeof which);
-        if (result == CUDA_SUCCESS)
-            *image = find_image(d, which[0], which[1]);
-    } else {
-        struct tg_task_desc first = {.kernel = {0, TG_NO_KERNEL, TG_NO_KERNEL}};
-        uint32_t part = 0;
-        if (launch->n_tasks > 0)
-            result = tg_cuda.copy_out(&first, launch->desc, sizeof first);
-        while (part + 1 < TG_PARTS && first.kernel[part] == TG_NO_KERNEL)
-            part++;
-        *image = find_image(d, first.kernel[part], UINT32_MAX);
-    }
-    return result;
-}
-
-static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct tg_cuda_image *image)
-{
-    struct tg_cuda_launch l = {
-        .engine = d->engine,
-        .status = (uint64_t)(uintptr_t)d->head + d->head->status,
-        .words = (uint64_t)(uintptr_t)d->words,
-        .launch = address,
-        .table = image->table,
-        .number = image->number,
-        .site = image->site,
-        .n_kernels = image->workload->n_kernels,
-        .first_kernel = image->first,
-        .orchestration = image->orchestration,
-        .n_cores = d->n_cores,
-        .n_schedulers = d->n_schedulers,
-        .is_new = !d->laid_out,
-    };
-    void *arguments[] = {&l};
-    unsigned blocks = d->head->n_lanes + d->n_schedulers + 1;
-    CUresult result = tg_cuda.launch(image->prepare, 1, 1, 1, TG_CUDA_PREPARE, 1, 1, 0, d->runner,
-                                     arguments, NULL);
-    if (result == CUDA_SUCCESS)
-        result = tg_cuda.launch_cooperative(image->main, blocks, 1, 1, TG_CUDA_BLOCK, 1, 1,
-                                            TG_CUDA_SHARED, d->runner, arguments);
-    d->laid_out = true;
-    return result;
+    return NULL;
 }
 
 /* Does everything that can fail before the run starts. */
-static tg_status try_to_start(struct tg_cuda_device *d, uint64_t address, char *why, size_t size)
+static tg_status try_to_start(struct tg_cuda_device *d, const struct tg_process_message *m,
+                              char *why, size_t size)
 {
-    struct tg_launch launch;
-    const struct tg_cuda_image *image;
-    bool orchestrates;
+    const struct tg_cuda_image *image = find_image(d, m->first, m->kernels);
     tg_status status;
-    CUresult result = tg_cuda.copy_out(&launch, address, sizeof launch);
-    if (result == CUDA_SUCCESS)
-        result = choose_image(d, &launch, &image);
-    if (result != CUDA_SUCCESS)
-        return explain(d, result, "read the launch", why, size);
-    orchestrates = launch.orchestration != 0;
-    if (orchestrates && image->orchestration == UINT32_MAX) {
+    CUresult result = CUDA_SUCCESS;
+    if (image == NULL) {
+        snprintf(why, size, "the run is of a module that is not loaded");
+        return TG_BAD_ARGUMENT;
+    }
+    if (m->is_built && image->orchestration == UINT32_MAX) {
         snprintf(why, size, "the image does not have the orchestration; do not declare it static");
         return TG_BAD_ARGUMENT;
     }
-    status = tg_cuda_set_stack(d, orchestrates ? image->orchestration_stack : image->kernel_stack,
+    status = tg_cuda_set_stack(d, m->is_built ? image->orchestration_stack : image->kernel_stack,
                                why, size);
     if (status != TG_OK)
         return status;
-    result = start(d, address, image);
+    result = tg_cuda_turn_start(d, image);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return tg_cuda_no_stack(d, d->stack, why, size);
     return result == CUDA_SUCCESS ? TG_OK : explain(d, result, "start the run", why, size);
 }
 
-void tg_cuda_run(struct tg_cuda_device *d, uint64_t address)
+void tg_cuda_run(struct tg_cuda_device *d, const struct tg_process_message *launch)
 {
     char why[200];
     tg_status status;
-    __atomic_store_n(&d->words->stop, 0u, __ATOMIC_RELAXED);
-    __atomic_store_n(&d->words->phase, 0u, __ATOMIC_RELEASE);
-    status = try_to_start(d, address, why, sizeof why);
+    tg_bell_allow(d->words);
+    d->turn.launch = launch->address;
+    d->turn.run = launch->count;
+    d->turn.began = 0;
+    d->turn.since = now();
+    status = try_to_start(d, launch, why, sizeof why);
     if (status != TG_OK)
         die(d, status, why);
-    pthread_mutex_lock(&d->lock);
-    d->running = true;
-    pthread_cond_signal(&d->change);
-    pthread_mutex_unlock(&d->lock);
 }

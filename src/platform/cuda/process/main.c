@@ -6,8 +6,10 @@
  */
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static void open_or_exit(struct tg_cuda_device *d, struct tg_process_message *message)
@@ -16,7 +18,7 @@ static void open_or_exit(struct tg_cuda_device *d, struct tg_process_message *me
     tg_status status = tg_cuda_open(d, message, why, sizeof why);
     /* After the driver has started: it may need the setuid program nvidia-modprobe for that. */
     tg_link_enter_sandbox(TG_SANDBOX_FOR_GPU, message);
-    if (status == TG_OK && (!tg_cuda_start_mover(d) || !tg_cuda_start_runner(d))) {
+    if (status == TG_OK && !tg_cuda_start_mover(d)) {
         status = TG_NO_MEMORY;
         snprintf(why, sizeof why, "cannot start threads");
     }
@@ -39,12 +41,13 @@ static void obey(struct tg_cuda_device *d, struct tg_process_message *message)
         load(d, message);
         break;
     case TG_PROCESS_LAUNCH:
-        tg_cuda_run(d, message->address);
+        tg_cuda_run(d, message);
         break;
     case TG_PROCESS_STOP:
         __atomic_store_n(&d->words->stop, 1u, __ATOMIC_RELEASE);
         break;
     default:
+        tg_cuda_send_away(d); /* the driver would end it too, but may take longer */
         _exit(TG_PROCESS_EXIT_BYE);
     }
 }
@@ -55,8 +58,15 @@ int main(void)
     static struct tg_process_message message;
     int host = tg_link_open("taskglass-cuda", TG_PROCESS_MOVER_FD, &message);
     open_or_exit(&device, &message);
+    (void)prctl(PR_SET_TIMERSLACK, 1UL); /* naps between looks as short as the system has */
     for (;;) {
-        tg_link_listen(host, &message);
-        obey(&device, &message);
+        uint64_t patience = tg_cuda_patience(&device);
+        if (patience == UINT64_MAX)
+            tg_link_listen(host, &message);
+        else if (patience == 0)
+            sched_yield(); /* somebody who has to do with the run may need this CPU */
+        if (patience == UINT64_MAX || tg_link_hear(host, &message, patience))
+            obey(&device, &message);
+        tg_cuda_look(&device);
     }
 }

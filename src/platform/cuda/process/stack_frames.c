@@ -219,7 +219,7 @@ static bool read_calls(struct functions *f)
     return f->n_calls > 0;
 }
 
-/* Marks the device program's functions: what its entries call, and functions whose addresses those
+/* Marks the device program's functions: what its entry calls, and functions whose addresses those
  * take. */
 static bool find_ours(struct functions *f)
 {
@@ -228,11 +228,10 @@ static bool find_ours(struct functions *f)
     f->main = UINT32_MAX;
     for (uint32_t i = 0; i < f->n; i++) {
         const char *name = name_of(f, i);
-        bool is_main = strcmp(name, TG_CUDA_MAIN_NAME) == 0;
-        if (is_main)
-            f->main = i;
-        if (is_main || strcmp(name, TG_CUDA_PREPARE_NAME) == 0)
-            f->marks[i] |= TG_CALLED_OURS;
+        if (strcmp(name, TG_CUDA_MAIN_NAME) != 0)
+            continue;
+        f->main = i;
+        f->marks[i] |= TG_CALLED_OURS;
     }
     /* Append `takes` to `calls` for this search only. */
     memcpy(f->calls + f->n_calls, f->takes, f->n_takes * sizeof *f->takes);

@@ -76,6 +76,7 @@ tg_status tg_cuda_set_stack(struct tg_cuda_device *d, size_t bytes, char *why, s
     CUresult result;
     if (d->stack >= bytes)
         return TG_OK;
+    tg_cuda_send_away(d); /* the driver moves the stacks of all threads */
     result = tg_cuda.context_limit(CU_LIMIT_STACK_SIZE, bytes);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return tg_cuda_no_stack(d, bytes, why, size);
