@@ -31,10 +31,12 @@ struct tg_record_config {
     uint32_t policy;    /* enum tg_record_policy; default: block, nothing is lost */
     const char *filter; /* as --dump-filter; NULL or "": everything */
     const char
-        *output_dir;   /* the recorder makes tensor_dump/ in it; needed unless level is off. The run
+        *output_dir; /* the recorder makes tensor_dump/ in it; needed unless level is off. The run
                                locks it until the recording is complete */
-    uint64_t arena;    /* bytes of payload a core can be ahead of the disk; default 4 MiB */
-    uint32_t buffers;  /* record buffers per core, of 64 records each; default 16 */
+    uint64_t arena;  /* bytes of payload a core can be ahead of the disk; default 4 MiB,
+                          or less where it must be locked in memory and the run needs less */
+    uint32_t
+        buffers; /* record buffers per core, of 64 records each; default 16, or fewer likewise */
     double wait_limit; /* policy block: seconds before a core gives up waiting; default 5; 584
                                years and more: it does not give up */
     const struct tg_args *orchestration; /* arguments of the orchestration; NULL: those that the

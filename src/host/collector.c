@@ -96,8 +96,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     if (c == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     c->graph = graph;
-    status =
-        tg_record_area_create(graph->module->device, config, count_streams(graph), &c->area, error);
+    status = tg_record_area_create(graph->module->device, config, graph, count_streams(graph),
+                                   &c->area, error);
     if (status == TG_OK)
         status = tg_dump_create(config->output_dir, config->level, config->policy,
                                 graph->module->device->poison, &c->writer, error);
@@ -249,6 +249,7 @@ static uint32_t account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS]
         for (uint32_t f = 0; f < TG_MAX_FILTERS; f++)
             matched[f] += head.matched[f];
     }
+    tg_record_area_learn(&c->area, sum.wait_ns > 0);
     tg_dump_account(c->writer, &sum);
     return gone;
 }

@@ -3,6 +3,7 @@
 #ifndef TG_HOST_DEVICE_H
 #define TG_HOST_DEVICE_H
 
+#include "host/record_need.h"
 #include "platform/platform.h"
 #include <pthread.h>
 #include <taskglass/device.h>
@@ -19,6 +20,8 @@ struct tg_device {
     struct tg_run *run;          /* the current run or NULL; written under the lock */
     pthread_mutex_t cancelling;  /* the lock: a cancel must not reach a later run */
     bool lost;
+    struct tg_stream_room
+        stream_room; /* of the streams of the next graph that is not known before it runs */
     uint32_t poison; /* fills the memory of tensors when it is handed out: TG_POISON; 0: none */
 };
 

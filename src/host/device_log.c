@@ -11,8 +11,9 @@
 #include <string.h>
 
 /* The streams carry records without payload. The device waits when a stream is full, so the buffers
- * hold 100,000 scopes; a device with little memory gets fewer buffers. */
-enum { BUFFERS = 2048, FEW_BUFFERS = 64, ARENA = 4096 };
+ * hold 100,000 scopes; a device with little memory gets fewer buffers, and so does one whose driver has to
+ * lock them. */
+enum { BUFFERS = 2048, LOCKED_BUFFERS = 256, FEW_BUFFERS = 64, ARENA = 4096 };
 #define WAIT_SECONDS 30.0
 
 struct tg_device_log {
@@ -279,6 +280,8 @@ static tg_status start(struct tg_device_log *log, const char *scope_stats, struc
         .buffers = BUFFERS, .arena = ARENA, .wait_limit = WAIT_SECONDS};
     struct tg_device *device = log->graph->module->device;
     tg_status status = TG_OK;
+    if (device->ops->alloc_shared != NULL)
+        config.buffers = LOCKED_BUFFERS; /* to lock memory costs time */
     if (scope_stats != NULL) {
         struct tg_scope_limits limits = limits_of(log->graph);
         status = tg_scope_writer_create(scope_stats, &limits, &log->scopes, error);
@@ -287,10 +290,10 @@ static tg_status start(struct tg_device_log *log, const char *scope_stats, struc
         log->scope_site = calloc(TG_MAX_SITES, sizeof *log->scope_site);
     if (status != TG_OK)
         return status; /* also NO_MEMORY: the user asked for scope stats */
-    status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
+    status = tg_record_area_create(device, &config, NULL, TG_LOGS, &log->area, error);
     if (status == TG_NO_MEMORY) {
         config.buffers = FEW_BUFFERS;
-        status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
+        status = tg_record_area_create(device, &config, NULL, TG_LOGS, &log->area, error);
     }
     if (status == TG_OK)
         status = point_to(log->graph, log->area.address, log->logs, error);
@@ -300,7 +303,10 @@ static tg_status start(struct tg_device_log *log, const char *scope_stats, struc
     tg_drain_init_other(&log->drain[TG_LOG_SCOPES], &log->area, TG_LOG_SCOPES, take_scopes, log);
     log->pump =
         (struct tg_pump){.drains = log->drain, .n = TG_LOGS, .idle = flush_scopes, .context = log};
-    return tg_pump_start(&log->pump, error);
+    status = tg_pump_start(&log->pump, error);
+    if (status != TG_OK) /* else the next run would write a log that nobody has */
+        (void)point_to(log->graph, 0, 0, NULL);
+    return status;
 }
 
 tg_status tg_device_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,

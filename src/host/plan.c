@@ -66,6 +66,16 @@ static bool is_built_here(const struct tg_plan *plan)
     return tg_runtime_number(plan->runtime)->build != tg_graph_place;
 }
 
+/* 0, which means that the library chooses, unless somebody has set it. */
+static uint64_t chosen(const struct tg_settings *settings, const char *name)
+{
+    struct tg_setting_info info;
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
+        if (strcmp(info.name, name) == 0 && info.source == TG_FROM_DEFAULT)
+            return 0;
+    return tg_settings_count(settings, name);
+}
+
 static tg_status plan_recording(const struct tg_settings *settings, struct tg_plan *plan,
                                 struct tg_error *error)
 {
@@ -75,8 +85,8 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
         .level = tg_settings_choice(settings, "dump-tensor"),
         .policy = tg_settings_choice(settings, "dump-policy"),
         .filter = tg_settings_text(settings, "dump-filter"),
-        .arena = tg_settings_count(settings, "dump-arena"),
-        .buffers = (uint32_t)tg_settings_count(settings, "dump-buffers"),
+        .arena = chosen(settings, "dump-arena"),
+        .buffers = (uint32_t)chosen(settings, "dump-buffers"),
         .wait_limit = tg_settings_seconds(settings, "dump-wait"),
         .transport = tg_settings_choice(settings, "dump-transport"),
     };

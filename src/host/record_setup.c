@@ -48,12 +48,29 @@ tg_status tg_record_config_check(const struct tg_record_config *config, struct t
 
 /* ── layout ────────────────────────────────────────────────────────────────────────────── */
 
+/* Where streams lie in memory that has to be locked, a run gets what it needs, unless the caller says how
+ * much, or losses depend on it. */
+static void fit_streams(struct tg_record_area *area, const struct tg_record_config *config,
+                        struct tg_graph *graph, struct tg_stream_room *room)
+{
+    bool locked = area->device->ops->alloc_shared != NULL && !area->copied;
+    struct tg_record_need need;
+    if (!locked || graph == NULL || config->policy != TG_POLICY_BLOCK ||
+        (config->arena != 0 && config->buffers != 0))
+        return;
+    need = tg_record_need_of(graph, &area->setup, area->kernel_filters);
+    tg_record_fit(room, &need, area->setup.n_streams, area->device->stream_room);
+    area->learns = need.records == 0;
+}
+
 static tg_status plan_stream(struct tg_record_area *area, const struct tg_record_config *config,
-                             struct tg_error *error)
+                             struct tg_graph *graph, struct tg_error *error)
 {
     struct tg_stream_head *head = &area->stream;
-    uint64_t arena = config->arena ? config->arena : DEFAULT_ARENA;
-    uint32_t buffers = config->buffers ? config->buffers : DEFAULT_BUFFERS;
+    struct tg_stream_room room = {DEFAULT_ARENA, DEFAULT_BUFFERS};
+    fit_streams(area, config, graph, &room);
+    uint64_t arena = config->arena ? config->arena : room.arena;
+    uint32_t buffers = config->buffers ? config->buffers : room.buffers;
     if (arena < SMALLEST_ARENA || arena > LARGEST_ARENA)
         return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-arena %llu: must be from 4K to 64G",
                             (unsigned long long)arena);
@@ -203,8 +220,8 @@ static uint64_t nanoseconds(double seconds)
 }
 
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
-                                uint32_t n_streams, struct tg_record_area *area,
-                                struct tg_error *error)
+                                struct tg_graph *graph, uint32_t n_streams,
+                                struct tg_record_area *area, struct tg_error *error)
 {
     tg_status status;
     memset(area, 0, sizeof *area);
@@ -224,12 +241,21 @@ tg_status tg_record_area_create(struct tg_device *device, const struct tg_record
     if (status == TG_OK)
         status = plan_filters(area, config->filter, error);
     if (status == TG_OK)
-        status = plan_stream(area, config, error);
+        status = plan_stream(area, config, graph, error);
     if (status == TG_OK)
         status = place(area, error);
     if (status != TG_OK)
         tg_record_area_destroy(area);
     return status;
+}
+
+void tg_record_area_learn(const struct tg_record_area *area, bool waited)
+{
+    struct tg_stream_room *room = &area->device->stream_room;
+    uint32_t times = waited ? 2 : 1;
+    if (area->learns)
+        *room = (struct tg_stream_room){times * area->stream.arena_size,
+                                        times * area->stream.n_buffers};
 }
 
 void tg_record_area_destroy(struct tg_record_area *area)

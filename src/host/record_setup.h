@@ -4,6 +4,7 @@
 #define TG_HOST_RECORD_SETUP_H
 
 #include "host/device.h"
+#include "host/record_need.h"
 #include <taskglass/run.h>
 #include <taskglass/wire/stream.h>
 
@@ -15,6 +16,7 @@ struct tg_record_area {
     struct tg_device *device;
     uint64_t address;                /* of the setup; setup.streams has the streams' */
     bool copied;                     /* the host copies streams instead of reading them in place */
+    bool learns;                     /* the next run's streams depend on how these fit */
     struct tg_record_setup setup;    /* as written to the device */
     struct tg_stream_head stream;    /* the fields that all heads share */
     uint8_t *kernel_filters;         /* the host's copy */
@@ -25,10 +27,13 @@ struct tg_record_area {
  * or transport, no folder, or nonsense for arguments of the orchestration. */
 tg_status tg_record_config_check(const struct tg_record_config *config, struct tg_error *error);
 
-/* BAD_ARGUMENT (filter, sizes), NO_MEMORY. Destroy after success. */
+/* `graph` is what will be recorded; NULL: that says nothing about the streams. BAD_ARGUMENT (filter, sizes),
+ * NO_MEMORY. Destroy after success. */
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
-                                uint32_t n_streams, struct tg_record_area *area,
-                                struct tg_error *error);
+                                struct tg_graph *graph, uint32_t n_streams,
+                                struct tg_record_area *area, struct tg_error *error);
+/* After the run: whether its lanes had to wait for the host. */
+void tg_record_area_learn(const struct tg_record_area *area, bool waited);
 void tg_record_area_destroy(struct tg_record_area *area);
 
 /* How often the host must show the device that it runs, in nanoseconds; 0 if the device never waits for
