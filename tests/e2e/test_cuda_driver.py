@@ -251,3 +251,25 @@ def test_a_load_that_fails_leaves_nothing_on_the_gpu(gpu):
     done = subprocess.run([sys.executable, "-c", FAILED_LOADS, broken / "kernel_on_the_host.so",
                            broken / "sound.so"], env=environment, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+RECORDED_RUNS = """
+import sys, taskglass
+with taskglass.Device("cuda", cores=3, memory="64M") as device:
+    x, y = device.empty(1024), device.empty(1024)
+    with device.load("vector_add").graph() as graph:
+        graph.add("vector_add_tile", x, x, y)
+        for number in range(5):
+            graph.run(record="full", output_dir=f"{sys.argv[1]}/{number}")
+"""
+
+
+def test_the_memory_of_a_recording_is_registered_once(tmp_path):
+    """The driver registers memory as the device opens and for the first recorded run, and then no more."""
+    environment = {**os.environ, "TASKGLASS_CUDA_DRIVER": str(DRIVER), "PYTHONPATH": str(ROOT / "bindings" / "python"),
+                   "TASKGLASS_FAKE_CUDA_FAIL": f"cuMemHostRegister_v2:{NO_MEMORY}:3",
+                   "TASKGLASS_LIBRARY": str(BUILD / "lib" / "libtaskglass.so")}
+    done = subprocess.run([sys.executable, "-c", RECORDED_RUNS, tmp_path], env=environment, stderr=subprocess.PIPE,
+                          text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(tmp_path.glob("*/tensor_dump/tensor_dump.json"))) == 5

@@ -30,6 +30,15 @@ enum { MOST_LANES = 1020 };
 /* To wake a thread takes longer than a small run on a kernel that has stayed. */
 #define EAGER_SECONDS 0.01
 
+/* Shared memory that was freed stays registered, up to so many bytes: to provide and register new memory
+ * costs about 0.3 ms per MiB, and the next recorded run wants the same again. */
+#define KEPT_BYTES (UINT64_C(640) << 20)
+enum { MOST_KEPT = 8 };
+
+/* A piece of shared memory that nobody uses. The heap counts it as taken. */
+struct kept {
+    uint64_t offset, size;
+};
 
 struct tg_cuda {
     struct tg_process process; /* must be first: its functions get a pointer to this struct */
@@ -38,6 +47,9 @@ struct tg_cuda {
     size_t reserved_size;
     pthread_mutex_t moving; /* held during a request: the process answers one at a time */
     bool gave_up;           /* no request waits any more: neither for an answer nor for the end */
+    struct kept kept[MOST_KEPT]; /* the oldest first */
+    uint32_t n_kept;
+    uint64_t kept_bytes;
 };
 
 /* ── looking for a GPU ─────────────────────────────────────────────────────────────────── */
@@ -142,37 +154,108 @@ static tg_status alloc_hidden(void *state, uint64_t bytes, uint64_t *address,
     return TG_OK;
 }
 
-/* Allocates whole pages and has the driver register them, so that the GPU can use them. */
+/* Whole pages, in steps of a sixteenth to an eighth of the size, so that a run that needs a little more than
+ * the last one finds room in what is kept. What is too large to be kept gets no more pages than it needs. */
+static uint64_t in_steps(uint64_t bytes)
+{
+    uint64_t step = PAGE;
+    while (bytes <= KEPT_BYTES && step < bytes / 16)
+        step *= 2;
+    return bytes ? (bytes + step - 1) / step * step : PAGE;
+}
+
+/* Allocates pages and has the driver register them, so that the GPU can use them. */
+static tg_status pin_new(struct tg_cuda *c, uint64_t size, uint64_t *offset, struct tg_error *error)
+{
+    struct tg_process_message pin = {.type = TG_PROCESS_PIN, .size = size};
+    tg_status status;
+    if (!tg_heap_take(&c->process.heap, size, offset))
+        return tg_heap_full(&c->process.heap, size, c->process.size, error);
+    pin.address = c->process.base + *offset;
+    status = request(c, &pin, error);
+    if (status != TG_OK)
+        tg_heap_give(&c->process.heap, *offset);
+    return status;
+}
+
+/* Gives memory back to the system. */
+static void unpin(struct tg_cuda *c, uint64_t offset)
+{
+    struct tg_process_message m = {.type = TG_PROCESS_UNPIN, .address = c->process.base + offset};
+    m.size = tg_heap_give(&c->process.heap, offset);
+    if (c->process.pid != 0)
+        (void)request(c, &m, NULL); /* a device that has ended needs no unpin */
+    (void)madvise(c->process.map + offset, m.size, MADV_REMOVE);
+}
+
+static struct kept take_kept(struct tg_cuda *c, uint32_t i)
+{
+    struct kept k = c->kept[i];
+    c->n_kept--;
+    c->kept_bytes -= k.size;
+    memmove(&c->kept[i], &c->kept[i + 1], (c->n_kept - i) * sizeof k);
+    return k;
+}
+
+/* Takes the smallest piece that is large enough, but none of more than four times the size. */
+static bool reuse(struct tg_cuda *c, uint64_t size, uint64_t *offset)
+{
+    uint32_t best = MOST_KEPT;
+    for (uint32_t i = 0; i < c->n_kept; i++)
+        if (c->kept[i].size >= size && c->kept[i].size / 4 <= size &&
+            (best == MOST_KEPT || c->kept[i].size < c->kept[best].size))
+            best = i;
+    if (best == MOST_KEPT)
+        return false;
+    *offset = take_kept(c, best).offset;
+    return true;
+}
+
+static void keep(struct tg_cuda *c, uint64_t offset, uint64_t size)
+{
+    while (c->n_kept > 0 && (c->n_kept == MOST_KEPT || c->kept_bytes + size > KEPT_BYTES))
+        unpin(c, take_kept(c, 0).offset);
+    c->kept[c->n_kept++] = (struct kept){offset, size};
+    c->kept_bytes += size;
+}
+
 static tg_status alloc_shared(void *state, uint64_t bytes, uint64_t *address,
                               struct tg_error *error)
 {
     struct tg_cuda *c = state;
-    struct tg_process_message pin = {.type = TG_PROCESS_PIN};
-    uint64_t size = (bytes + PAGE - 1) / PAGE * PAGE, offset;
-    tg_status status;
-    if (!tg_heap_take(&c->process.heap, size ? size : PAGE, &offset))
-        return tg_heap_full(&c->process.heap, bytes, c->process.size, error);
-    pin.address = c->process.base + offset;
-    pin.size = size ? size : PAGE;
-    status = request(c, &pin, error);
-    if (status != TG_OK)
-        tg_heap_give(&c->process.heap, offset);
-    else
+    uint64_t size = in_steps(bytes), offset;
+    tg_status status = TG_OK;
+    if (!reuse(c, size, &offset)) {
+        status = pin_new(c, size, &offset, error);
+        while (status == TG_NO_MEMORY && c->n_kept > 0) { /* what is kept may be what is missing */
+            unpin(c, take_kept(c, 0).offset);
+            status = pin_new(c, size, &offset, error);
+        }
+    }
+    if (status == TG_OK)
         *address = c->process.base + offset;
     return status;
 }
 
+static bool is_kept(const struct tg_cuda *c, uint64_t offset)
+{
+    for (uint32_t i = 0; i < c->n_kept; i++)
+        if (c->kept[i].offset == offset)
+            return true;
+    return false;
+}
+
 static tg_status free_shared(struct tg_cuda *c, uint64_t address, struct tg_error *error)
 {
-    struct tg_process_message unpin = {.type = TG_PROCESS_UNPIN, .address = address};
-    unpin.size = tg_heap_give(&c->process.heap, address - c->process.base);
-    if (unpin.size == 0)
+    uint64_t offset = address - c->process.base, size = tg_heap_size(&c->process.heap, offset);
+    if (size == 0 || is_kept(c, offset))
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "free: 0x%llx is not the start of an allocation",
                             (unsigned long long)address);
-    if (c->process.pid != 0)
-        (void)request(c, &unpin, NULL); /* a device that has ended needs no unpin */
-    (void)madvise(c->process.map + (address - c->process.base), unpin.size, MADV_REMOVE);
+    if (c->process.pid != 0 && size <= KEPT_BYTES)
+        keep(c, offset, size);
+    else
+        unpin(c, offset);
     return TG_OK;
 }
 

@@ -100,6 +100,13 @@ static bool set_free(struct tg_extents *list, struct tg_extent extent)
     return true;
 }
 
+uint64_t tg_heap_size(const struct tg_heap *heap, uint64_t offset)
+{
+    size_t index = lower_bound(&heap->used, offset);
+    bool found = index < heap->used.count && heap->used.at[index].offset == offset;
+    return found ? heap->used.at[index].size : 0;
+}
+
 uint64_t tg_heap_give(struct tg_heap *heap, uint64_t offset)
 {
     size_t index = lower_bound(&heap->used, offset);

@@ -35,6 +35,8 @@ void tg_heap_destroy(struct tg_heap *heap);
 /* False if no free extent is large enough or host memory runs out. A size of 0 also gets an extent
  * of its own. */
 bool tg_heap_take(struct tg_heap *heap, uint64_t size, uint64_t *offset);
+/* The size of the extent that was taken at offset; 0 if there is none. */
+uint64_t tg_heap_size(const struct tg_heap *heap, uint64_t offset);
 /* Frees the extent that was taken at offset and returns its size; 0 if there is none. */
 uint64_t tg_heap_give(struct tg_heap *heap, uint64_t offset);
 uint64_t tg_heap_largest(const struct tg_heap *heap);

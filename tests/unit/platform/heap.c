@@ -99,6 +99,20 @@ TEST(random_takes_and_gives_are_as_a_naive_heap_does_them)
     }
 }
 
+TEST(the_size_of_what_was_taken_is_known)
+{
+    struct tg_heap heap;
+    uint64_t first, second;
+    REQUIRE(tg_heap_init(&heap, OFFSET, 4 * TG_HEAP_ALIGN));
+    REQUIRE(tg_heap_take(&heap, 1, &first) && tg_heap_take(&heap, TG_HEAP_ALIGN + 1, &second));
+    CHECK_EQ_U(tg_heap_size(&heap, first), TG_HEAP_ALIGN);
+    CHECK_EQ_U(tg_heap_size(&heap, second), 2 * TG_HEAP_ALIGN);
+    CHECK_EQ_U(tg_heap_size(&heap, second + TG_HEAP_ALIGN), 0);
+    tg_heap_give(&heap, first);
+    CHECK_EQ_U(tg_heap_size(&heap, first), 0);
+    tg_heap_destroy(&heap);
+}
+
 TEST(memory_that_was_not_allocated_cannot_be_freed)
 {
     struct tg_heap heap;

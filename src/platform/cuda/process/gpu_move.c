@@ -3,15 +3,72 @@
  * Copies bytes between the GPU's memory and shared memory. The GPU's copy engines do this while a
  * kernel runs. A separate thread answers the host's requests, one at a time.
  */
+#define _GNU_SOURCE
 #include "platform/cuda/process/gpu_process.h"
+#include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 static bool in_shared(const struct tg_cuda_device *d, uint64_t place, uint64_t size)
 {
     return place <= d->shared_size && size <= d->shared_size - place;
 }
+
+/* ── pinning ───────────────────────────────────────────────────────────────────────────── */
+
+/* Memory that several threads have the system provide, a slice at a time. */
+struct provision {
+    char *start;
+    uint64_t size;
+    uint64_t next; /* atomic: where the first slice begins that nobody has taken */
+};
+
+enum { SLICE = 4 << 20, WORTH_A_THREAD = 16 << 20, MOST_THREADS = 8 };
+
+static void *provide_slices(void *argument)
+{
+    struct provision *p = argument;
+    uint64_t at;
+    /* A system that does not know this advice lets the driver touch the pages. */
+    while ((at = __atomic_fetch_add(&p->next, (uint64_t)SLICE, __ATOMIC_RELAXED)) < p->size)
+        if (madvise(p->start + at, p->size - at < SLICE ? p->size - at : SLICE,
+                    MADV_POPULATE_WRITE) != 0)
+            break;
+    return NULL;
+}
+
+/* Has the system provide the pages before the driver locks them: most of what it costs to register new
+ * memory is to clear its pages, which the driver would do by one thread. */
+static void provide(char *start, uint64_t size)
+{
+    struct provision p = {.start = start, .size = size};
+    pthread_t thread[MOST_THREADS];
+    cpu_set_t set;
+    uint64_t wanted = size / WORTH_A_THREAD, n = 0;
+    uint64_t cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
+    wanted = wanted < cpus ? wanted : cpus;
+    wanted = wanted < MOST_THREADS ? wanted : MOST_THREADS;
+    while (n + 1 < wanted && pthread_create(&thread[n], NULL, provide_slices, &p) == 0)
+        n++;
+    provide_slices(&p);
+    while (n > 0)
+        pthread_join(thread[--n], NULL);
+}
+
+static CUresult pin(char *start, uint64_t size)
+{
+    provide(start, size);
+    return tg_cuda.host_register(start, size,
+                                 CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+}
+
+/* ── requests ──────────────────────────────────────────────────────────────────────────── */
 
 static CUresult wait_for_mover(struct tg_cuda_device *d, CUresult result)
 {
@@ -29,8 +86,7 @@ static CUresult obey(struct tg_cuda_device *d, const struct tg_process_message *
     switch (m->type) {
     case TG_PROCESS_PIN: /* the driver may wait until no kernel runs */
         tg_cuda_send_away(d);
-        return tg_cuda.host_register(shared, m->size,
-                                     CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+        return pin(shared, m->size);
     case TG_PROCESS_UNPIN:
         tg_cuda_send_away(d);
         return tg_cuda.host_unregister(shared);
