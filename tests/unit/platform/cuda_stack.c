@@ -197,6 +197,20 @@ TEST(a_kernel_that_waits_for_its_mix_does_not_call_other_kernels)
     CHECK_STACKS(32000, 32000);
 }
 
+/* Their prototypes are alike if their parameters are as large. */
+TEST(a_submit_that_calls_through_a_pointer_does_not_begin_the_orchestration_again)
+{
+    begin();
+    part(3);
+    pair(MEET, AS_ORCHESTRATION);
+    pair(SUBMIT, AS_KERNEL);
+    end();
+    made.frame[OTHER] = 30000;
+    CHECK_STACKS(32000, 32000);
+    made.frame[OTHER] = 1000;
+    CHECK_STACKS(4000, 5000 + 1600);
+}
+
 TEST(a_kernel_whose_address_a_workload_takes_may_be_called_by_it)
 {
     begin();

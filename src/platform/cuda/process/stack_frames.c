@@ -13,7 +13,10 @@
  * A call through a pointer may reach any function of that prototype. Kernels and orchestrations are
  * the exception: only the device program calls them, and through pointers they call only the device
  * program or their own functions. Without this exception, every kernel that waits for the other
- * parts of its mix would seem to call all other kernels.
+ * parts of its mix would seem to call all other kernels. And what the device program lets others call
+ * enters no kernel or orchestration: without this one, a submit that calls through a pointer of the same
+ * prototype would seem to begin the orchestration again. A prototype says only how large the
+ * parameters are.
  */
 #include "platform/cuda/process/stack_frames.h"
 #include "platform/cuda/launch.h"
@@ -244,8 +247,24 @@ static bool find_ours(struct functions *f)
 
 /* ── calls through pointers ────────────────────────────────────────────────────────────── */
 
-/* More marks: a kernel or orchestration that only the device program calls; an orchestration. */
-enum { IS_ENTERED = 64, IS_ORCHESTRATION = 128 };
+/* More marks: a function of the device program that is called through a pointer, or that such a function
+ * calls; a kernel or orchestration that only the device program calls; an orchestration. */
+enum { IS_CALLED_BACK = 32, IS_ENTERED = 64, IS_ORCHESTRATION = 128 };
+
+/* Before calls through pointers are added. */
+static bool find_called_back(struct functions *f)
+{
+    struct tg_calls calls;
+    bool good;
+    for (uint32_t i = 0; i < f->n_taken; i++)
+        if (f->marks[f->taken[i].function] & TG_CALLED_OURS)
+            f->marks[f->taken[i].function] |= IS_CALLED_BACK;
+    if (!tg_calls_init(&calls, f->n, f->calls, f->n_calls))
+        return false;
+    good = tg_calls_spread(&calls, f->marks, IS_CALLED_BACK);
+    tg_calls_destroy(&calls);
+    return good;
+}
 
 static void find_entered(struct functions *f)
 {
@@ -286,7 +305,7 @@ static uint32_t find_type(const struct functions *f, uint32_t type)
 }
 
 /* Adds two functions without stack for each prototype: the first calls all functions of the
- * prototype, the second only those that a workload can call. */
+ * prototype, the second only those that are not entered. */
 static uint32_t add_indirect(struct functions *f, struct tg_call *calls)
 {
     uint32_t n = 0;
@@ -300,9 +319,9 @@ static uint32_t add_indirect(struct functions *f, struct tg_call *calls)
     }
     for (uint32_t i = 0; i < f->n_callers; i++) {
         uint32_t caller = f->callers[i].function, first = find_type(f, f->callers[i].type);
-        bool ours = f->marks[caller] & TG_CALLED_OURS;
+        bool enters = (f->marks[caller] & (TG_CALLED_OURS | IS_CALLED_BACK)) == TG_CALLED_OURS;
         if (first < f->n_taken && f->taken[first].type == f->callers[i].type)
-            calls[n++] = (struct tg_call){caller, f->n + 2 * first + !ours};
+            calls[n++] = (struct tg_call){caller, f->n + 2 * first + !enters};
     }
     return n;
 }
@@ -359,7 +378,7 @@ static void measure(struct functions *f, struct tg_cuda_stacks *largest,
         return;
     add_largest(f, largest);
     *stacks = *largest;
-    if (!read_calls(f) || !find_ours(f))
+    if (!read_calls(f) || !find_ours(f) || !find_called_back(f))
         return;
     find_entered(f);
     f->n_calls += add_indirect(f, f->calls + f->n_calls);
