@@ -3,7 +3,10 @@
 #
 #   TASKGLASS_CUDA                 AUTO (if nvcc can build), ON (fail if it cannot) or OFF
 #   TASKGLASS_CUDA_ARCHITECTURES   the GPU to build for, such as 90; default: the first that
-#                                  nvidia-smi lists, or 90 if there is none
+#                                  nvidia-smi lists, or 90 if there is none. For several, such as "80;90;120",
+#                                  NAME.cubin is an archive of images, and of PTX of the newest for GPUs that
+#                                  come later (src/platform/cuda/process/image_file.h). "80-virtual" adds PTX
+#                                  of 8.0 instead, and "90-real" in the list leaves the PTX out
 #   TASKGLASS_NVCC                 nvcc; default: the one on the path, in CUDA_HOME or /usr/local/cuda
 #
 # This tree and users of an installed Taskglass both include this file; the installation contains the
@@ -12,19 +15,28 @@
 set(TASKGLASS_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: AUTO, ON or OFF")
 set_property(CACHE TASKGLASS_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# taskglass_find_nvcc(): sets TASKGLASS_NVCC, TASKGLASS_CUDA_FLAGS and TASKGLASS_CUDA_COMPILE_FLAGS. The
-# first is empty if nothing is built for GPUs.
+# taskglass_find_nvcc(): sets TASKGLASS_NVCC, TASKGLASS_CUDA_FLAGS and TASKGLASS_CUDA_COMPILE_FLAGS, and the
+# architectures of images (TASKGLASS_CUDA_REAL) and of PTX (TASKGLASS_CUDA_VIRTUAL). The first is empty if
+# nothing is built for GPUs.
 function(taskglass_find_nvcc)
   get_property(was_asked GLOBAL PROPERTY TASKGLASS_CUDA_NVCC SET)
   if(NOT was_asked)
     taskglass_choose_nvcc()
   endif()
   get_property(nvcc GLOBAL PROPERTY TASKGLASS_CUDA_NVCC)
-  get_property(architecture GLOBAL PROPERTY TASKGLASS_CUDA_ARCHITECTURE)
+  get_property(real GLOBAL PROPERTY TASKGLASS_CUDA_REAL)
+  get_property(virtual GLOBAL PROPERTY TASKGLASS_CUDA_VIRTUAL)
   set(TASKGLASS_NVCC "${nvcc}" PARENT_SCOPE)
+  set(TASKGLASS_CUDA_REAL "${real}" PARENT_SCOPE)
+  set(TASKGLASS_CUDA_VIRTUAL "${virtual}" PARENT_SCOPE)
+  list(LENGTH real n_images)
+  set(code -arch=sm_${real})
+  if(n_images GREATER 1)
+    list(TRANSFORM real REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1" OUTPUT_VARIABLE code)
+  endif()
   # Warning 128 would be about loops that a constant condition skips on this target.
   # With 96 registers two blocks fit on a multiprocessor (src/platform/cuda/launch.h).
-  set(TASKGLASS_CUDA_FLAGS -rdc=true -arch=sm_${architecture} PARENT_SCOPE)
+  set(TASKGLASS_CUDA_FLAGS -rdc=true ${code} PARENT_SCOPE)
   set(TASKGLASS_CUDA_COMPILE_FLAGS -x cu -std=c++17 -maxrregcount=96
     -diag-suppress 128 PARENT_SCOPE)
 endfunction()
@@ -39,7 +51,7 @@ function(taskglass_choose_nvcc)
     DOC "NVIDIA's compiler")
   mark_as_advanced(TASKGLASS_NVCC)
   if(TASKGLASS_NVCC)
-    taskglass_check_nvcc(architecture why)
+    taskglass_check_nvcc(chosen real virtual why)
   elseif(TASKGLASS_CUDA STREQUAL "AUTO")
     message(STATUS "The platform cuda is left out: there is no nvcc")
     return()
@@ -49,10 +61,11 @@ function(taskglass_choose_nvcc)
 
   if(NOT why)
     set_property(GLOBAL PROPERTY TASKGLASS_CUDA_NVCC ${TASKGLASS_NVCC})
-    set_property(GLOBAL PROPERTY TASKGLASS_CUDA_ARCHITECTURE ${architecture})
+    set_property(GLOBAL PROPERTY TASKGLASS_CUDA_REAL ${real})
+    set_property(GLOBAL PROPERTY TASKGLASS_CUDA_VIRTUAL ${virtual})
     if(NOT TASKGLASS_CUDA_ARCHITECTURES)
-      set(TASKGLASS_CUDA_ARCHITECTURES ${architecture} CACHE STRING
-        "Compute capability of the GPU to build for, without its dot")
+      set(TASKGLASS_CUDA_ARCHITECTURES ${chosen} CACHE STRING
+        "Compute capabilities of the GPUs to build for, without their dots")
     endif()
   elseif(TASKGLASS_CUDA STREQUAL "AUTO")
     message(WARNING "The platform cuda is left out: ${why}. "
@@ -65,9 +78,9 @@ function(taskglass_choose_nvcc)
   endif()
 endfunction()
 
-# taskglass_check_nvcc(ARCHITECTURE WHY): sets the architecture to build for, or why TASKGLASS_NVCC cannot
-# be used.
-function(taskglass_check_nvcc architecture why)
+# taskglass_check_nvcc(CHOSEN REAL VIRTUAL WHY): sets the architectures to build for, or why TASKGLASS_NVCC
+# cannot be used.
+function(taskglass_check_nvcc chosen real virtual why)
   execute_process(COMMAND ${TASKGLASS_NVCC} --version OUTPUT_VARIABLE version ERROR_QUIET
     RESULT_VARIABLE failed)
   execute_process(COMMAND ${TASKGLASS_NVCC} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
@@ -81,18 +94,54 @@ function(taskglass_check_nvcc architecture why)
     return()
   endif()
 
-  taskglass_find_architecture(chosen said)
-  if(NOT chosen MATCHES "^([0-9]+)[af]?$")
-    set(${why} "${said}, which is not one number, as 90" PARENT_SCOPE)
-  elseif(CMAKE_MATCH_1 LESS 80)
-    set(${why} "${said}, and 8.0 (80) or newer is needed" PARENT_SCOPE)
-  elseif(NOT known MATCHES "compute_${CMAKE_MATCH_1}(\n|$)")
-    set(${why} "${said}, for which nvcc of CUDA ${version} cannot compile" PARENT_SCOPE)
-  else()
-    taskglass_try_nvcc(${chosen} failed)
-    set(${why} "${failed}" PARENT_SCOPE)
-    set(${architecture} ${chosen} PARENT_SCOPE)
+  taskglass_find_architecture(list said)
+  set(images "")
+  set(texts "")
+  set(newest 0)
+  set(adds_texts TRUE)
+  foreach(one ${list})
+    if(NOT one MATCHES "^([0-9]+)(([af]?)(-real)?|-virtual)$")
+      set(${why} "${said}, which is neither a number, as 90, nor a list of them, as 80;90" PARENT_SCOPE)
+      return()
+    endif()
+    set(number ${CMAKE_MATCH_1})
+    set(suffix "${CMAKE_MATCH_3}")
+    if(number LESS 80)
+      set(${why} "${said}, and 8.0 (80) or newer is needed" PARENT_SCOPE)
+      return()
+    elseif(NOT known MATCHES "compute_${number}(\n|$)")
+      set(${why} "${said}, for which nvcc of CUDA ${version} cannot compile" PARENT_SCOPE)
+      return()
+    endif()
+    if(one MATCHES "-virtual$")
+      list(APPEND texts ${number})
+    else()
+      list(APPEND images ${number}${suffix})
+    endif()
+    if(one MATCHES "-")
+      set(adds_texts FALSE)
+    endif()
+    if(number GREATER newest)
+      set(newest ${number})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES images)
+  list(REMOVE_DUPLICATES texts)
+  list(LENGTH images n_images)
+  if(n_images EQUAL 0)
+    set(${why} "${said}, which has no image for a GPU" PARENT_SCOPE)
+    return()
   endif()
+  # PTX takes a second compilation of everything: a build for the one GPU of a machine goes without.
+  if(adds_texts AND n_images GREATER 1)
+    set(texts ${newest})
+  endif()
+  list(GET images 0 first)
+  taskglass_try_nvcc(${first} failed)
+  set(${why} "${failed}" PARENT_SCOPE)
+  set(${chosen} "${list}" PARENT_SCOPE)
+  set(${real} "${images}" PARENT_SCOPE)
+  set(${virtual} "${texts}" PARENT_SCOPE)
 endfunction()
 
 # taskglass_find_architecture(ARCHITECTURE SAID): the option's value, the GPU of this machine, or 90, and
@@ -134,7 +183,7 @@ function(taskglass_try_nvcc architecture why)
 endfunction()
 
 # taskglass_cuda_object(OBJECT SOURCE INCLUDES dir... [DEFINITIONS definition...]): compiles one source
-# with nvcc.
+# with nvcc. Its PTX for compute capability 12.0, if that is wanted, is compute_120/OBJECT.ptx.
 function(taskglass_cuda_object object source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "INCLUDES;DEFINITIONS")
   get_filename_component(folder ${object} DIRECTORY)
@@ -158,6 +207,29 @@ function(taskglass_cuda_object object source)
     DEPENDS ${source} DEPFILE ${object}.d
     COMMENT "Compiling ${name} for the GPU"
     COMMAND_EXPAND_LISTS VERBATIM)
+  # Registers are assigned when the driver compiles the PTX; it gets the limit from the loader.
+  set(flags ${TASKGLASS_CUDA_COMPILE_FLAGS})
+  list(FILTER flags EXCLUDE REGEX maxrregcount)
+  foreach(virtual ${TASKGLASS_CUDA_VIRTUAL})
+    taskglass_cuda_text(text ${object} ${virtual})
+    get_filename_component(folder ${text} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    string(REPLACE " " "\\ " target "${text}")
+    add_custom_command(OUTPUT ${text}
+      COMMAND ${TASKGLASS_NVCC} -rdc=true -arch=compute_${virtual} ${flags} ${warnings}
+        ${lines} "-I$<JOIN:$<REMOVE_DUPLICATES:${arg_INCLUDES}>,;-I>" ${arg_DEFINITIONS}
+        -MD -MF ${text}.d -MT "${target}" -ptx ${source} -o ${text}
+      DEPENDS ${source} DEPFILE ${text}.d
+      COMMENT "Compiling ${name} to PTX"
+      COMMAND_EXPAND_LISTS VERBATIM)
+  endforeach()
+endfunction()
+
+# taskglass_cuda_text(TEXT OBJECT ARCHITECTURE): the path of an object's PTX.
+function(taskglass_cuda_text text object architecture)
+  get_filename_component(folder ${object} DIRECTORY)
+  get_filename_component(name ${object} NAME)
+  set(${text} ${folder}/compute_${architecture}/${name}.ptx PARENT_SCOPE)
 endfunction()
 
 # taskglass_cuda_names(OUTPUT SOURCE...): writes a source with the table of the kernels and orchestrations
@@ -195,6 +267,48 @@ function(taskglass_cuda_names output)
     "\"${orchestration_names}\\0\";\n")
   string(REPLACE "[] = {};" "[1] = {0};" text "${text}")
   file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+endfunction()
+
+# taskglass_cuda_link(IMAGE ARCHITECTURE OBJECT...): links an image for one kind of GPU. The caller's
+# device_dependency makes the device program's objects.
+function(taskglass_cuda_link image architecture)
+  get_filename_component(name ${image} NAME)
+  add_custom_command(OUTPUT ${image}
+    COMMAND ${TASKGLASS_NVCC} -rdc=true -arch=sm_${architecture} -dlink -cubin
+      -Xnvlink --suppress-stack-size-warning -o ${image} ${ARGN}
+    DEPENDS ${ARGN} ${device_dependency}
+    COMMENT "Linking ${name}" VERBATIM)
+endfunction()
+
+# taskglass_cuda_archive(IMAGE FOLDER OBJECT...): puts the images and the PTX for all kinds of GPUs into one
+# file. The name of a member is at most 15 characters long, so that ar keeps it in the member's head.
+function(taskglass_cuda_archive image folder)
+  get_filename_component(name ${image} NAME)
+  set(members "")
+  set(images "")
+  set(texts "")
+  set(copies "")
+  foreach(architecture ${TASKGLASS_CUDA_REAL})
+    taskglass_cuda_link(${folder}/sm_${architecture}.cubin ${architecture} ${ARGN})
+    list(APPEND members ${folder}/sm_${architecture}.cubin)
+    list(APPEND images ${folder}/sm_${architecture}.cubin)
+  endforeach()
+  foreach(architecture ${TASKGLASS_CUDA_VIRTUAL})
+    set(number 0)
+    foreach(object ${ARGN})
+      taskglass_cuda_text(text ${object} ${architecture})
+      list(APPEND texts ${text})
+      list(APPEND copies COMMAND ${CMAKE_COMMAND} -E copy ${text} ${folder}/ptx_${architecture}.${number})
+      list(APPEND members ${folder}/ptx_${architecture}.${number})
+      math(EXPR number "${number} + 1")
+    endforeach()
+  endforeach()
+  add_custom_command(OUTPUT ${image}
+    ${copies}
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${image}
+    COMMAND ${CMAKE_AR} qcSD ${image} ${members}
+    DEPENDS ${images} ${texts} ${device_dependency}
+    COMMENT "Packing ${name}" VERBATIM)
 endfunction()
 
 # taskglass_cuda_image(NAME SOURCE...): builds NAME.cubin for the workload NAME with these DEVICE sources.
@@ -237,11 +351,12 @@ function(taskglass_cuda_image name)
   else()
     set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.cubin)
   endif()
-  add_custom_command(OUTPUT ${image}
-    COMMAND ${TASKGLASS_NVCC} ${TASKGLASS_CUDA_FLAGS} -dlink -cubin -Xnvlink --suppress-stack-size-warning -o ${image} ${objects}
-      ${device_objects}
-    DEPENDS ${objects} ${device_objects} ${device_dependency}
-    COMMENT "Linking ${name}.cubin" VERBATIM)
+  list(LENGTH TASKGLASS_CUDA_REAL n_images)
+  if(n_images EQUAL 1 AND NOT TASKGLASS_CUDA_VIRTUAL)
+    taskglass_cuda_link(${image} ${TASKGLASS_CUDA_REAL} ${objects} ${device_objects})
+  else()
+    taskglass_cuda_archive(${image} ${folder} ${objects} ${device_objects})
+  endif()
   add_custom_target(${name}_cuda DEPENDS ${image})
   add_dependencies(${name} ${name}_cuda)
   set_property(TARGET ${name} PROPERTY TG_IMAGE ${image})

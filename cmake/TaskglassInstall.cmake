@@ -22,6 +22,10 @@ if(TARGET taskglass-cuda)
   install(TARGETS taskglass-cuda DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass)
   get_property(cuda_objects TARGET tg_cuda_device PROPERTY TG_OBJECTS)
   install(FILES ${cuda_objects} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/cuda)
+  foreach(architecture ${TASKGLASS_CUDA_VIRTUAL}) # made for linking when a workload is loaded
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/taskglass/cuda/compute_${architecture}
+      DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/cuda FILES_MATCHING PATTERN "*.ptx")
+  endforeach()
 endif()
 if(TARGET taskglass-cli)
   install(TARGETS taskglass-cli)

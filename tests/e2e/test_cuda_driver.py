@@ -30,7 +30,8 @@ CALLS = re.findall(r"X\(\w+,\s*(cu\w+),",
 # A run stays good if these fail: names for messages, freeing after the run is over, and functions
 # that no run calls.
 HARMLESS = {"cuGetErrorName", "cuGetErrorString", "cuDeviceGetName", "cuMemHostUnregister",
-            "cuDeviceGetCount", "cuModuleUnload", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemHostGetDevicePointer_v2"}
+            "cuDeviceGetCount", "cuModuleUnload", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemHostGetDevicePointer_v2",
+            "cuModuleLoadData", "cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete", "cuLinkDestroy"}
 # For functions that a run calls more than once: the calls from which on they fail.
 LATER = {"cuCtxSetCurrent": (2,), "cuCtxSetLimit": (2,), "cuMemAlloc_v2": (2, 4, 6),
          "cuMemcpyHtoD_v2": (2,), "cuMemcpyDtoH_v2": (2, 3), "cuMemcpyHtoDAsync_v2": (3,),
@@ -202,6 +203,97 @@ def test_an_image_that_is_damaged_is_named_with_what_to_do(gpu, how):
     said = gpu("./mine.so", *SMALL, code=2)
     assert "mine.cubin" in said and "build it again" in said
     assert re.match("taskglass: (IO_ERROR|UNSUPPORTED): ", said)
+
+
+# ── images for several GPUs in one file ──────────────────────────────────────────────────────────
+
+
+def archive(members):
+    """As `ar qcSD` makes it of a dict of names and bytes."""
+    made = b"!<arch>\n"
+    for name, content in members.items():
+        made += f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{'644':<8}{len(content):<10}`\n".encode()
+        made += content + b"\n" * (len(content) % 2)
+    return made
+
+
+def ptx(capability, **lists):
+    """What the fake driver needs of PTX: names that the real one would find in the linked image."""
+    text = f".version 9.0\n.target sm_{capability}\n.address_size 64\n"
+    for name, words in lists.items():
+        content = "".join(word + "\0" for word in words) + "\0"
+        text += (f".visible .global .align 1 .b8 tg_cuda_{name}_names[{len(content)}] = "
+                 f"{{{', '.join(str(ord(one)) for one in content)}}};\n")
+    return text.encode()
+
+
+def ptx_of_vector_add(capability):
+    return {f"ptx_{capability}.0": ptx(capability, kernel=("vector_add_tile",)),
+            f"ptx_{capability}.1": ptx(capability, orchestration=("vector_add",))}
+
+
+@pytest.fixture
+def several(gpu):
+    """several(members, capability): a run of vector_add with such an image file; its result."""
+    def run(members, capability):
+        module = gpu.tg.directory / "mine.so"
+        shutil.copy(WORKLOADS / "vector_add.so", module)
+        module.with_suffix(".cubin").write_bytes(members if isinstance(members, bytes) else archive(members))
+        return gpu.tg("run", "./mine.so", "--platform", "cuda", "--timeout", "600", *SMALL,
+                      env={"TASKGLASS_CUDA_DRIVER": str(DRIVER), "CUDA_VISIBLE_DEVICES": "0",
+                           "TASKGLASS_FAKE_CUDA_CAPABILITY": str(capability)})
+    return run
+
+
+GOOD, BAD = WORKLOADS / "vector_add.cubin", b"not an image"
+
+
+@pytest.mark.parametrize("good,capability", [
+    ("sm_80.cubin", 80), ("sm_80.cubin", 86), ("sm_80.cubin", 89), ("sm_90.cubin", 90), ("sm_120.cubin", 120),
+    ("sm_120.cubin", 121), ("sm_100a.cubin", 100)])
+def test_the_image_that_fits_the_gpu_is_loaded(several, good, capability):
+    """All others are damaged."""
+    names = ("sm_100a.cubin", "sm_120.cubin", "sm_80.cubin", "sm_90.cubin", "README", "sm_0.cubin")
+    members = {name: GOOD.read_bytes() if name == good else BAD for name in names}
+    result = several(members, capability)
+    assert (result.returncode, result.stderr) == (0, "")
+    members[good] = BAD
+    assert several(members, capability).returncode == 2
+
+
+def test_of_images_that_fit_the_newest_is_loaded(several):
+    assert several({"sm_86.cubin": GOOD.read_bytes(), "sm_80.cubin": BAD, **ptx_of_vector_add(80)}, 89).stderr == ""
+
+
+@pytest.mark.parametrize("capability", [120, 121, 150])
+def test_ptx_is_linked_for_a_gpu_newer_than_every_image(several, capability):
+    members = {"sm_80.cubin": BAD, "sm_90.cubin": BAD, "ptx_80.0": BAD, **ptx_of_vector_add(120)}
+    result = several(members, capability)
+    assert result.returncode == 0
+    assert len(result.stderr.splitlines()) == 1 and result.stderr.startswith("taskglass: warning: ")
+    assert "the driver compiled its PTX for 12.0" in result.stderr
+    assert "a guess: 8192 bytes, 32768 for orchestrations" in result.stderr
+
+
+@pytest.mark.parametrize("capability", [90, 101, 150])
+def test_a_file_without_an_image_for_the_gpu_says_what_it_has_and_what_to_type(several, capability):
+    result = several({"sm_80.cubin": BAD, "sm_100a.cubin": BAD, "sm_120.cubin": BAD, "ptx_160.0": BAD,
+                      "ptx_160.1": BAD}, capability)
+    assert result.returncode == 2 and ": UNSUPPORTED: " in result.stderr
+    assert "mine.cubin has code for compute capability 8.0, 10.0a, 12.0, PTX for 16.0, but" in result.stderr
+    assert f"has {capability // 10}.{capability % 10}; configure with {capability} in " in result.stderr
+    assert "-DTASKGLASS_CUDA_ARCHITECTURES" in result.stderr
+
+
+def test_ptx_that_the_driver_refuses_is_named(several):
+    result = several({"ptx_80.0": b"not PTX"}, 90)
+    assert result.returncode == 2 and "mine.cubin" in result.stderr and "UNSUPPORTED: " in result.stderr
+
+
+@pytest.mark.parametrize("cut", [8, 9, 40, 68, 100, -1])
+def test_an_archive_that_is_cut_is_named(several, cut):
+    result = several(archive({"sm_90.cubin": GOOD.read_bytes()})[:cut], 90)
+    assert result.returncode == 2 and "mine.cubin is cut short or damaged; build it again" in result.stderr
 
 
 def test_a_missing_image_is_named_with_what_makes_it(gpu):

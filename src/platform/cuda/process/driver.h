@@ -43,6 +43,14 @@
     X(stream_query, cuStreamQuery, (CUstream stream))                                     \
     X(stream_wait, cuStreamSynchronize, (CUstream stream))                                \
     X(module_load, cuModuleLoad, (CUmodule * module, const char *path))                   \
+    X(module_load_data, cuModuleLoadData, (CUmodule * module, const void *image))         \
+    X(link_create, cuLinkCreate_v2,                                                       \
+      (unsigned n, CUjit_option *option, void **value, CUlinkState *link))                \
+    X(link_add, cuLinkAddData_v2,                                                         \
+      (CUlinkState link, CUjitInputType type, void *data, size_t size, const char *name,  \
+       unsigned n, CUjit_option *option, void **value))                                   \
+    X(link_complete, cuLinkComplete, (CUlinkState link, void **image, size_t *size))      \
+    X(link_destroy, cuLinkDestroy, (CUlinkState link))                                    \
     X(module_unload, cuModuleUnload, (CUmodule module))                                   \
     X(module_function, cuModuleGetFunction,                                               \
       (CUfunction * function, CUmodule module, const char *name))                         \

@@ -211,38 +211,6 @@ static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image
     return status == TG_OK ? check_room(d, image, why) : status;
 }
 
-/* Explains why the driver refuses the image. */
-static tg_status refused(const struct tg_cuda_device *d, CUresult result, const char *path,
-                         struct why why)
-{
-    char words[200];
-    switch (result) {
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-    case CUDA_ERROR_INVALID_PTX:
-        snprintf(why.text, why.size,
-                 "%s was not built for this GPU (%s, sm_%d); configure with "
-                 "-DTASKGLASS_CUDA_ARCHITECTURES=%d",
-                 path, d->name, d->capability, d->capability);
-        return TG_UNSUPPORTED;
-    case CUDA_ERROR_INVALID_IMAGE:
-    case CUDA_ERROR_INVALID_SOURCE:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-        tg_cuda_explain(result, words, sizeof words);
-        snprintf(why.text, why.size,
-                 "the driver cannot read %s: %s; it is damaged, or was built by a newer CUDA than "
-                 "the driver's: build it again, or update the driver",
-                 path, words);
-        return TG_UNSUPPORTED;
-    default:
-        tg_cuda_explain(result, words, sizeof words);
-        snprintf(why.text, why.size, "cannot load %s: %s%s", path, words,
-                 result == CUDA_ERROR_OUT_OF_MEMORY ? "; lower --device-memory" : "");
-        return result == CUDA_ERROR_OUT_OF_MEMORY    ? TG_NO_MEMORY
-               : result == CUDA_ERROR_FILE_NOT_FOUND ? TG_NOT_FOUND
-                                                     : TG_DEVICE_LOST;
-    }
-}
-
 /* After a failure, so that a program may go on with other modules and lose no memory. */
 static void drop_image(struct tg_cuda_image *image, CUmodule module)
 {
@@ -257,13 +225,9 @@ static tg_status load_image(struct tg_cuda_device *d, struct tg_cuda_image *imag
                             struct why why)
 {
     CUmodule module;
-    CUresult result;
-    tg_status status = tg_cuda_measure_stack(path, image, why.text, why.size);
+    tg_status status = tg_cuda_load_code(d, path, image, &module, why.text, why.size);
     if (status != TG_OK)
         return status;
-    result = tg_cuda.module_load(&module, path);
-    if (result != CUDA_SUCCESS)
-        return refused(d, result, path, why);
     status = use_image(d, image, module, why);
     /* Set the stack that every run needs now, because a failure can still be reported as the load's
      * error. A run with an orchestration sets more. */

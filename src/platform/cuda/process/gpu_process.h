@@ -20,6 +20,7 @@ struct tg_cuda_image {
     CUdeviceptr table, number, site;
     uint32_t orchestration;
     size_t kernel_stack, orchestration_stack; /* bytes per thread */
+    bool guessed_stack;
 };
 
 /* The kernel, and the run that it has. The lock is held by whoever writes the process's words (bell.h). */
@@ -65,9 +66,16 @@ tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init
 /* gpu_load.c: loads a module's image. */
 tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message *message,
                        char *why, size_t size);
-/* stack_size.c: measures how much stack the functions of the image at this path need. */
-tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, char *why,
-                                size_t size);
+/* gpu_image.c: loads the code for this GPU from the file at `path`, and notes the stack that it needs. */
+tg_status tg_cuda_load_code(const struct tg_cuda_device *d, const char *path,
+                            struct tg_cuda_image *image, CUmodule *module, char *why, size_t size);
+/* stack_size.c: the bytes of a file, to be freed. NULL, with a message: it cannot be read. */
+char *tg_cuda_read_image(const char *path, size_t *n_bytes, char *why, size_t size);
+/* IO_ERROR, with a message that names the file. */
+tg_status tg_cuda_damaged(const char *path, size_t n_bytes, char *why, size_t size);
+/* Measures how much stack the functions of an image need, which is from that file. */
+tg_status tg_cuda_measure_stack(const char *path, const void *bytes, size_t n_bytes,
+                                struct tg_cuda_image *image, char *why, size_t size);
 /* Gives each thread that much stack, if it has less. */
 tg_status tg_cuda_set_stack(struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
 /* NO_MEMORY, with a message: the GPU has no room for such stacks. */

@@ -349,6 +349,7 @@ static void add_largest(const struct functions *f, struct tg_cuda_stacks *stacks
     }
     stacks->kernels = round_up(kernels + KERNEL_ROOM);
     stacks->orchestrations = round_up(orchestrations + kernels + ORCHESTRATION_ROOM);
+    stacks->is_guess = false;
 }
 
 static void add_deepest(struct functions *f, const struct tg_calls *calls,
@@ -395,7 +396,7 @@ static void find_stacks(const void *bytes, size_t size, struct tg_cuda_stacks *l
     struct image image;
     struct functions f = {.image = &image};
     size_t n_pairs;
-    *largest = *stacks = (struct tg_cuda_stacks){KERNEL_GUESS, ORCHESTRATION_GUESS};
+    *largest = *stacks = (struct tg_cuda_stacks){KERNEL_GUESS, ORCHESTRATION_GUESS, true};
     if (!open_image(&image, bytes, size))
         return;
     f.n = (uint32_t)(image.symbols.size / sizeof(Elf64_Sym));

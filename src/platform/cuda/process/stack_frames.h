@@ -13,6 +13,7 @@
 struct tg_cuda_stacks {
     size_t kernels;        /* in a run of a graph that the host built */
     size_t orchestrations; /* in a run in which the device builds the graph */
+    bool is_guess;         /* the image says nothing about its functions' frames */
 };
 
 /* False if the file begins like an image but parts of it are missing. True for any other file: the

@@ -36,29 +36,35 @@ static char *read_all(int fd, size_t *size)
     return bytes;
 }
 
-tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, char *why,
-                                size_t size)
+char *tg_cuda_read_image(const char *path, size_t *n_bytes, char *why, size_t size)
 {
-    struct tg_cuda_stacks stacks;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    size_t n_bytes;
-    char *bytes = fd >= 0 ? read_all(fd, &n_bytes) : NULL;
-    bool whole = false;
-    if (bytes == NULL) {
+    char *bytes = fd >= 0 ? read_all(fd, n_bytes) : NULL;
+    if (bytes == NULL)
         snprintf(why, size, "cannot read %s: %s", path, strerror(errno));
-    } else {
-        whole = n_bytes > 0 && tg_cuda_image_is_whole(bytes, n_bytes);
-        tg_cuda_image_stacks(bytes, n_bytes, &stacks);
-        image->kernel_stack = stacks.kernels;
-        image->orchestration_stack = stacks.orchestrations;
-        if (!whole)
-            snprintf(why, size, "%s is %s; build it again", path,
-                     n_bytes > 0 ? "cut short or damaged" : "empty");
-    }
-    free(bytes);
     if (fd >= 0)
         close(fd);
-    return whole ? TG_OK : TG_IO_ERROR;
+    return bytes;
+}
+
+tg_status tg_cuda_measure_stack(const char *path, const void *bytes, size_t n_bytes,
+                                struct tg_cuda_image *image, char *why, size_t size)
+{
+    struct tg_cuda_stacks stacks;
+    if (n_bytes == 0 || !tg_cuda_image_is_whole(bytes, n_bytes))
+        return tg_cuda_damaged(path, n_bytes, why, size);
+    tg_cuda_image_stacks(bytes, n_bytes, &stacks);
+    image->kernel_stack = stacks.kernels;
+    image->orchestration_stack = stacks.orchestrations;
+    image->guessed_stack = stacks.is_guess;
+    return TG_OK;
+}
+
+tg_status tg_cuda_damaged(const char *path, size_t n_bytes, char *why, size_t size)
+{
+    snprintf(why, size, "%s is %s; build it again", path,
+             n_bytes > 0 ? "cut short or damaged" : "empty");
+    return TG_IO_ERROR;
 }
 
 /* The driver reserves stacks for all threads that can be resident, not only for those launched. */
