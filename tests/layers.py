@@ -32,6 +32,7 @@ ALLOWED = {
     "query": {"recording"} | FLOOR,
     "trace": FLOOR,
     "race": FLOOR,
+    "comm": FLOOR,
     "analysis": {"query", "recording", "trace", "race"} | FLOOR,
     "export": {"analysis", "query", "recording", "scope", "trace"} | FLOOR,
     "scope": {"base"},

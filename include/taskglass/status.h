@@ -49,6 +49,10 @@
       "look at the running tasks; raise --timeout if they are merely slow")                        \
     X(DEVICE_LOST,              -34,    3, "the device died",                                      \
       "open it again; if it ran out of memory, lower --device-memory or run a smaller case")       \
+    X(COMM_MISMATCH,            -35,    3, "ranks called communication that does not fit together", \
+      "compare the source lines that the message names; all ranks must call the same in the same order") \
+    X(RANK_LOST,                -36,    3, "another rank of the job ended or failed",              \
+      "look at that rank's report first: `taskglass explain DIR` reads those of all ranks")         \
     X(SCOPE_DEADLOCK,           -48,    3, "one scope needs more task slots than the ring has",    \
       "raise --ring-task-window")                                                                  \
     X(HEAP_RING_DEADLOCK,       -49,    3, "one scope needs more heap than the ring has",          \

@@ -6,13 +6,15 @@
  * nonsense, with BAD_ARGUMENT; others do nothing, or return false, 0, NULL, "?" or a NaN. `error` may
  * always be NULL. What C cannot notice is left to the caller: a handle must not be used after it was
  * closed, and must be closed before what it was made from (a run before its graph, a graph before its
- * device, a blame before its diff, a diff before its recordings).
+ * device, a device before the comm that it joined, a blame before its diff, a diff before its
+ * recordings).
  */
 #ifndef TASKGLASS_TASKGLASS_H
 #define TASKGLASS_TASKGLASS_H
 
 #include <taskglass/answers.h>
 #include <taskglass/args.h>
+#include <taskglass/comm.h>
 #include <taskglass/device.h>
 #include <taskglass/dtype.h>
 #include <taskglass/execute.h>
