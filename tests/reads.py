@@ -29,6 +29,7 @@ ALLOWED = {
     "src/serve/child.c": {"open": "/dev/null"},
     "src/host/serve_browser.c": {"open": "/dev/null"},
     "src/cli/guard.c": {"open": "the state of a thread of this process, in /proc"},
+    "src/comm/local.c": {"mmap": "memory that ranks share, a memfd of their launcher's"},
     "src/platform/cuda/cuda.c": {"mmap": "addresses without memory or a file"},
     "src/platform/process/process.c": {"mmap": "device memory, a memfd of ours"},
     "src/platform/process/device/link.c": {"mmap": "device memory, a memfd of the host's"},
