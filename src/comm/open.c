@@ -38,6 +38,7 @@ static void free_comm(struct tg_comm *comm)
     for (int i = 0; i < TG_SPARES; i++)
         free(comm->spare[i].bytes);
     tg_call_free_abandoned(comm);
+    tg_exchange_free(comm);
     free_later(comm);
     free(comm->told);
     free(comm->peer);
@@ -269,6 +270,22 @@ void tg_comm_note_progress(struct tg_comm *comm, uint64_t finished_tasks)
 {
     __atomic_store_n(&comm->noted, finished_tasks, __ATOMIC_RELAXED);
     __atomic_store_n(&comm->noted_ns, tg_comm_now_ns(), __ATOMIC_RELAXED);
+}
+
+tg_status tg_comm_exchange(struct tg_comm *comm, const void *mine, uint32_t size, void *all,
+                           bool *lost, double seconds, struct tg_error *error)
+{
+    struct tg_request request = {.kind = REQUEST_EXCHANGE,
+                                 .mine = mine,
+                                 .size = size,
+                                 .all = all,
+                                 .lost = lost,
+                                 .error = error};
+    if (size > 64 << 10)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "ranks exchange at most 64 KiB at once, not %u bytes", size);
+    request.deadline = tg_comm_now() + seconds;
+    return tg_comm_ask(comm, &request);
 }
 
 void tg_comm_get_clock(struct tg_comm *comm, struct tg_comm_clock *clock)

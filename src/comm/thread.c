@@ -133,6 +133,9 @@ static void begin_request(struct tg_comm *comm, struct tg_request *request)
     case REQUEST_END:
         tg_run_end(comm, request);
         break;
+    case REQUEST_EXCHANGE:
+        tg_exchange_begin(comm, request);
+        break;
     case REQUEST_CLOSE:
         comm->closing = true;
         break;
@@ -154,7 +157,9 @@ static void look_at_request(struct tg_comm *comm)
     const double now = tg_comm_now();
     if (!comm->current)
         return;
-    if (comm->current->kind == REQUEST_END)
+    if (comm->current->kind == REQUEST_EXCHANGE)
+        tg_exchange_check(comm, now);
+    else if (comm->current->kind == REQUEST_END)
         tg_run_check_end(comm);
     else if (comm->current->kind == REQUEST_JOIN)
         check_join(comm, comm->current, now);

@@ -296,6 +296,10 @@ void tg_comm_dispatch(struct tg_comm *comm, uint32_t from, const struct tg_messa
                       uint64_t number, uint64_t payload_size)
 {
     const uint32_t kind = message->kind;
+    if (kind == TG_MESSAGE_EXCHANGE) {
+        tg_exchange_on_message(comm, from, message, number, payload_size);
+        return;
+    }
     if (kind == TG_MESSAGE_FAILED && message->value[0] == TG_FAILED_TO_TELL) {
         tg_run_on_report(comm, from, message);
         return;
@@ -340,12 +344,16 @@ static void on_finished(struct tg_comm *comm, const struct tg_comm_event *event)
     if (!pending)
         return;
     const struct tg_pending copy = *pending;
+    if (copy.kind == PENDING_EXCHANGE)
+        pending->buffer = NULL; /* the exchange keeps it */
     remove_pending(comm, pending);
     if (event->kind == TG_COMM_RECEIVED)
         comm->run.result.bytes_received += copy.size;
     if (copy.kind == PENDING_ACTION) { /* what ranks exchange moves no run */
         comm->own_progress += 1 + copy.size;
         tg_action_on_event(comm, &copy);
+    } else if (copy.kind == PENDING_EXCHANGE) {
+        tg_exchange_on_received(comm, &copy);
     }
 }
 
