@@ -39,6 +39,7 @@ static void free_comm(struct tg_comm *comm)
         free(comm->spare[i].bytes);
     tg_call_free_abandoned(comm);
     tg_exchange_free(comm);
+    tg_explain_free(comm);
     free_later(comm);
     free(comm->told);
     free(comm->peer);
@@ -270,6 +271,14 @@ void tg_comm_note_progress(struct tg_comm *comm, uint64_t finished_tasks)
 {
     __atomic_store_n(&comm->noted, finished_tasks, __ATOMIC_RELAXED);
     __atomic_store_n(&comm->noted_ns, tg_comm_now_ns(), __ATOMIC_RELAXED);
+}
+
+void tg_comm_explain(struct tg_comm *comm, char text[500])
+{
+    struct tg_request request = {.kind = REQUEST_EXPLAIN, .explanation = text};
+    text[0] = '\0';
+    request.deadline = tg_comm_now() + 1.0;
+    tg_comm_ask(comm, &request);
 }
 
 tg_status tg_comm_exchange(struct tg_comm *comm, const void *mine, uint32_t size, void *all,

@@ -133,6 +133,9 @@ static void begin_request(struct tg_comm *comm, struct tg_request *request)
     case REQUEST_END:
         tg_run_end(comm, request);
         break;
+    case REQUEST_EXPLAIN:
+        tg_explain_begin(comm, request);
+        break;
     case REQUEST_EXCHANGE:
         tg_exchange_begin(comm, request);
         break;
@@ -159,6 +162,8 @@ static void look_at_request(struct tg_comm *comm)
         return;
     if (comm->current->kind == REQUEST_EXCHANGE)
         tg_exchange_check(comm, now);
+    else if (comm->current->kind == REQUEST_EXPLAIN)
+        tg_explain_check(comm, now);
     else if (comm->current->kind == REQUEST_END)
         tg_run_check_end(comm);
     else if (comm->current->kind == REQUEST_JOIN)

@@ -318,8 +318,12 @@ void tg_comm_dispatch(struct tg_comm *comm, uint32_t from, const struct tg_messa
         on_ping(comm, from, message);
     else if (kind == TG_MESSAGE_PONG)
         on_pong(comm, message);
+    else if (kind == TG_MESSAGE_ASK)
+        tg_explain_on_ask(comm, from, message);
     else if (kind == TG_MESSAGE_PROGRESS)
         on_progress(comm, from, message);
+    else
+        tg_explain_on_answer(comm, from, message);
 }
 
 static void on_arrival(struct tg_comm *comm, const struct tg_comm_event *event)
