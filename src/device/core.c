@@ -29,17 +29,6 @@ TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint
     tg_target_say_running(lane->status, &now);
 }
 
-TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
-{
-    uint32_t part = tg_core_part_of(e->desc[task].task_class);
-    tg_core_say_running(e, lane, task, part);
-    if (tg_is_watched(e))
-        tg_watch_call(e, lane, task, part);
-    else
-        tg_core_call(e, lane, task, part);
-    tg_target_say_between(lane->status);
-}
-
 TG_FN void tg_core_post(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     tg_store_seq(&lane->mail, task + 1); /* S2: say */
@@ -300,7 +289,8 @@ TG_FN static bool help_here(struct tg_engine *e, struct tg_worker *home, const u
         if (task == TG_NO_TASK)
             break;
         task = tg_target_run(e, lane, task);
-        task = tg_worker_complete(e, lane, task, true);
+        if (task != TG_NO_TASK)
+            task = tg_worker_complete(e, lane, task, true);
         lane = tg_role_lane(e, home);
         helped = true;
     }
@@ -363,7 +353,7 @@ TG_FN static void obey(struct tg_engine *e, struct tg_worker *lane)
     if (e->bag)
         tg_bag_delay(e, task);
     if (e->desc[task].task_class != TG_CLASS_MIX)
-        tg_core_run_alone(e, lane, task);
+        lane->posted = !tg_core_run_alone(e, lane, task);
     else if (tg_mix_run_part(e, lane, task) == TG_PART_STOPPED)
         return;
     tg_store_seq(&lane->mail, 0u);  /* S3: say; a release for the kernel's writes */

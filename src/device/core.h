@@ -78,10 +78,6 @@ TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t ta
 TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
                                uint32_t part);
 
-/* Runs a task of one kernel from beginning to end, and records it if the recorder is on. The caller
- * completes the task. */
-TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
-
 /* ── mail ──────────────────────────────────────────────────────────────────────────────── */
 
 /* Puts a task into a lane's mail slot, which must be empty, and wakes the lane (S2). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/engine.h"
+#include "device/comm.h"
 #include "device/core.h"
 #include "device/mix.h"
 #include "device/orchestrator_hook.h"
@@ -18,9 +19,11 @@ TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
 {
     uint64_t n_workers = (uint64_t)TG_PARTS * n_blocks + n_schedulers + 1;
     uint64_t n_lanes = (uint64_t)TG_PARTS * n_blocks;
-    return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
-           n_blocks * sizeof(struct tg_mix) + n_lanes * sizeof(struct tg_stream) +
-           (n_lanes + 1) * sizeof(struct tg_tracer) + tg_orchestrator_size();
+    return round_up(sizeof(struct tg_engine)) +
+           (n_workers + TG_COMM_EARS) * sizeof(struct tg_worker) +
+           TG_COMM_EARS * sizeof(struct tg_worker_status) + n_blocks * sizeof(struct tg_mix) +
+           n_lanes * sizeof(struct tg_stream) + (n_lanes + 1) * sizeof(struct tg_tracer) +
+           tg_orchestrator_size();
 }
 
 /* The classes a core lane takes: its own kind in a full block, both kinds in a short one. */
@@ -69,7 +72,9 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->n_workers = e->n_lanes + n_schedulers + 1;
     e->n_sleep_words = (e->n_workers + 63) / 64;
     e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
-    e->mix = (struct tg_mix *)(e->worker + e->n_workers);
+    /* A GPU stores a status 16 bytes at a time, so these begin on a line, behind the workers. */
+    e->ear_status = (struct tg_worker_status *)(e->worker + e->n_workers + TG_COMM_EARS);
+    e->mix = (struct tg_mix *)(e->ear_status + TG_COMM_EARS);
     e->streams = (struct tg_stream *)(e->mix + e->n_blocks);
     e->tracers = (struct tg_tracer *)(e->streams + e->n_lanes);
     e->orchestrator = (struct tg_orchestrator *)(e->tracers + e->n_lanes + 1);
@@ -81,6 +86,10 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     for (uint32_t i = e->n_lanes; i < tg_engine_orchestrator(e); i++)
         init_worker(e, i, (1u << TG_CLASSES) - 1, status);
     init_worker(e, tg_engine_orchestrator(e), 0, status);
+    for (uint32_t ear = 0; ear < TG_COMM_EARS; ear++) {
+        init_worker(e, e->n_workers + ear, 0, status);
+        tg_comm_ear(e, ear)->status = &e->ear_status[ear];
+    }
     count_takers(e);
     return e;
 }
@@ -97,6 +106,7 @@ TG_FN static void reset_worker(const struct tg_engine *e, struct tg_worker *w)
     w->park = TG_AWAKE;
     w->mail = 0;
     w->assigned = TG_NO_TASK;
+    w->posted = 0;
     w->finished = w->counted = 0;
     w->role = w->index;
     w->hold = tg_hold_word(w->index, TG_HOLD_HELD);
@@ -117,14 +127,22 @@ TG_FN static void reset_mix(struct tg_mix *mix)
     mix->wanted = mix->unreaped = 0;
 }
 
-/* Spinning helps only if the thread that makes the work has a CPU of its own. */
+/* Of each rank: the one that moves its messages, on the host, and the one that hears of calls. */
+enum { THREADS_OF_CALLS = 2 };
+
+/* Spinning helps only if the thread that makes the work has a CPU of its own. If tasks communicate, that is a
+ * thread beside the device's, and other ranks may share the machine. A core then sleeps without yielding first:
+ * it waits for another rank's answer, which no yield brings sooner. */
 TG_FN static void set_patience(struct tg_engine *e)
 {
     uint32_t busy = e->n_cores + e->n_schedulers + tg_engine_orchestrates(e);
+    bool has_calls = tg_comm_is_on(e);
     if (e->n_cpus == 0)
         return;
+    if (has_calls)
+        busy = (busy + THREADS_OF_CALLS) * e->comm->ranks;
     e->patience.spin = busy <= e->n_cpus ? 400 : 0;
-    e->patience.yields = 2;
+    e->patience.yields = has_calls ? 0 : 2;
 }
 
 TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
@@ -140,7 +158,11 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->trace = TG_DEVICE_PTR(struct tg_trace_setup, launch->trace);
     e->ready =
         e->trace && e->trace->ready ? TG_DEVICE_PTR(uint64_t, e->trace->ready) : (uint64_t *)0;
-    e->watch = (e->record ? TG_WATCH_RECORDS : 0) | (e->trace ? TG_WATCH_TRACES : 0);
+    e->comm = TG_DEVICE_PTR(const struct tg_comm_setup, launch->comm);
+    e->comm_note = e->comm ? TG_DEVICE_PTR(struct tg_comm_note, e->comm->notes) : 0;
+    e->comm_slots = launch->n_tasks;
+    e->watch = (e->record ? TG_WATCH_RECORDS : 0) | (e->trace ? TG_WATCH_TRACES : 0) |
+               (tg_comm_is_on(e) ? TG_WATCH_CALLS : 0);
     e->edges = launch->edges;
     e->orchestrates = launch->orchestration != 0;
     e->either = launch->queue_size[TG_CLASS_EITHER] > 0;
@@ -156,11 +178,12 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
             e->sleepers[c][word] = 0;
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
                        launch->queue_size[c], 0, e->bag ? 0 : launch->n_ready[c],
-                       e->n_workers * TG_BUNCH);
+                       (e->n_workers + TG_COMM_EARS) * TG_BUNCH);
     }
     if (e->trace)
         e->trace->began = tg_target_now();
     e->finished = 0;
+    e->posted = e->arrived = 0;
     e->awake = e->n_cores;
     e->active = e->n_workers - !tg_engine_orchestrates(e);
     if (tg_engine_orchestrates(e))
@@ -171,7 +194,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
 TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, uint32_t first,
                           uint32_t step)
 {
-    for (uint32_t i = first; i < e->n_workers; i += step)
+    for (uint32_t i = first; i < e->n_workers + TG_COMM_EARS; i += step)
         reset_worker(e, &e->worker[i]);
     for (uint32_t i = first; e->trace && i < e->n_workers; i += step)
         tg_trace_open(e, i);

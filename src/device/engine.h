@@ -58,6 +58,8 @@
 #include "device/queue.h"
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
+#include <taskglass/wire/assert.h>
+#include <taskglass/wire/comm.h>
 #include <taskglass/wire/device.h>
 #include <taskglass/wire/orchestration.h>
 #include <taskglass/wire/stream.h>
@@ -109,9 +111,11 @@ struct tg_worker {
      * lane empties it when it is done. */
     uint32_t mail;
     uint32_t assigned; /* dedicated schedulers: the task given to the lane and not yet reaped */
-    uint8_t pad1[TG_LINE - 20];
+    uint32_t posted;   /* likewise, written before `mail`: 1: it is a call, and was only posted */
+    uint8_t pad1[TG_LINE - 24];
     struct tg_deque deque[TG_CLASS_MIX]; /* by class */
 };
+TG_WIRE_ASSERT(sizeof(struct tg_worker) % TG_LINE == 0);
 
 /* A block runs one mix at a time. `lock` is held from the pop of the mix to the end of its last
  * part. */
@@ -136,6 +140,9 @@ struct tg_patience {
     uint32_t yields;
 };
 
+/* Threads that hear of calls that the host has done (device/comm.h). */
+enum { TG_COMM_EARS = 2 };
+
 struct tg_engine {
     /* fixed while the device is open */
     uint32_t n_lanes;
@@ -149,8 +156,9 @@ struct tg_engine {
     uint32_t steal_every; /* a worker looks at other workers' deques once in this many rounds */
     bool always_shares;   /* the target's choice of `shares` */
     struct tg_worker *worker;
-    struct tg_stream *streams; /* one for each lane */
-    struct tg_tracer *tracers; /* one for each lane, and the orchestrator's */
+    struct tg_worker_status *ear_status; /* TG_COMM_EARS of them, which nobody else looks at */
+    struct tg_stream *streams;           /* one for each lane */
+    struct tg_tracer *tracers;           /* one for each lane, and the orchestrator's */
     struct tg_mix *mix;
     struct tg_orchestrator *orchestrator;
     uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
@@ -166,6 +174,9 @@ struct tg_engine {
     struct tg_trace_setup *trace;         /* NULL: nothing is traced */
     uint64_t *ready;    /* traced, growing edges: when the task of the slot became ready */
     struct tg_bag *bag; /* NULL: the run has no schedule */
+    const struct tg_comm_setup *comm; /* NULL: the device is alone and the graph has no calls */
+    struct tg_comm_note *comm_note;   /* of each slot; only in runs with calls (device/comm.h) */
+    uint32_t comm_slots;
     /* Bits of enum tg_watch_bit; 0: nobody looks at the tasks. It is as wide as a pointer, because gcc
      * then compares it in memory, which takes an instruction less. */
     uint64_t watch;
@@ -182,7 +193,10 @@ struct tg_engine {
     uint8_t pad1[TG_LINE - 16];
     uint64_t finished; /* tasks counted so far: a worker adds its own before it sleeps */
     uint32_t active;   /* threads still inside the run */
-    uint8_t pad2[TG_LINE - 12];
+    /* Calls that were posted, and those of them that are ready for the second time (device/comm.h). Both
+     * only grow during a run. */
+    uint32_t posted, arrived;
+    uint8_t pad2[TG_LINE - 20];
     uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; always 0 for mixes */
     uint32_t awake;                 /* threads that act for cores and do not sleep */
     uint8_t pad3[TG_LINE - 4 * TG_CLASSES - 4];

@@ -39,6 +39,10 @@ TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct 
     struct tg_mix *mix = &e->mix[lane->block];
     uint32_t task = lane->assigned;
     lane->assigned = TG_NO_TASK;
+    if (lane->posted) { /* somebody is given the task again when its call is done */
+        lane->posted = 0;
+        return;
+    }
     if (e->desc[task].task_class == TG_CLASS_MIX) {
         mix->unreaped &= ~(1u << lane->part);
         if (mix->unreaped != 0)

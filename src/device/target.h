@@ -26,7 +26,7 @@
  *                                         successors that it completes itself. Gives the last
  *                                         task that it ran, which the caller completes; its kernel may
  *                                         still run until tg_target_end_kernel. TG_NO_TASK if there
- *                                         is none.
+ *                                         is none, or it was a call that is only posted.
  *
  *   lanes       A worker walks a list with all the lanes that it has: a simulated core has one, and the
  *               walk is a plain loop; a GPU's control warp has 32, which go through 32 entries at a
@@ -93,6 +93,8 @@
 #include <taskglass/wire/record.h>
 
 struct tg_hash;
+struct tg_comm_post;
+
 /* What a worker does with all its lanes: device/walk.h. */
 enum tg_walk_kind {
     TG_WALK_RELEASE, /* a: task, b: keep      the successors of a task that has completed */
@@ -101,9 +103,18 @@ enum tg_walk_kind {
     TG_WALK_LOOT     /* a: classes            is there anything to steal? */
 };
 
+/* Runs a task of one kernel from beginning to end, and records it if the recorder is on. The caller
+ * completes the task, unless this returns false: it is a call that was posted (device/comm.h). */
+TG_FN static inline bool tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane,
+                                           uint32_t task);
 
 #include <target_impl.h>
 
+#include "device/run_alone.h"
+
+/* Sends a call of communication to the host (device/comm.h). Where cores are threads of Linux, this is the
+ * simulators' (platform/sim/device/ears.c). */
+TG_FN void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post);
 /* tg_hash_update and tg_hash_copy of common/hash.h, as fast as the target can. */
 TG_FN void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size);
 TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size);

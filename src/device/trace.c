@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/trace.h"
 #include "common/stream_word.h"
+#include "device/comm.h"
 #include "device/core.h"
 #include "device/host_wait.h"
 #include "device/recorder.h"
@@ -129,6 +130,13 @@ TG_FN static uint64_t end(struct tg_tracer *t, struct tg_trace_event *event)
     return now;
 }
 
+/* A call has no kernel: the event of its task is that of its end. */
+TG_FN static void call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
+{
+    if (!(e->watch & TG_WATCH_CALLS) || !tg_comm_is_call(e, task))
+        tg_core_call(e, lane, task, part);
+}
+
 TG_FN void tg_watch_call_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
                               uint32_t part)
 {
@@ -136,21 +144,30 @@ TG_FN void tg_watch_call_part(struct tg_engine *e, struct tg_worker *lane, uint3
     struct tg_trace_event *event;
     uint64_t ended;
     if (!tg_trace_is_on(e)) {
-        tg_core_call(e, lane, task, part);
+        call(e, lane, task, part);
         return;
     }
     event = begin(e, t, lane, task, part);
-    tg_core_call(e, lane, task, part);
+    call(e, lane, task, part);
     ended = end(t, event);
     if (e->ready)
         raise_waiting(e, &e->desc[task], ended);
 }
 
-TG_FN void tg_watch_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
+TG_FN bool tg_watch_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
 {
-    if (tg_record_is_on(e))
+    bool is_call = (e->watch & TG_WATCH_CALLS) && tg_comm_is_call(e, task);
+    bool is_new = !is_call || tg_comm_is_new(e, task);
+    if (is_new && tg_record_is_on(e))
         tg_record_stage(e, lane, task, TG_BEFORE_DISPATCH);
+    if (is_call && is_new) {
+        tg_comm_post(e, task);
+        return false;
+    }
     tg_watch_call_part(e, lane, task, part);
     if (tg_record_is_on(e))
         tg_record_stage(e, lane, task, TG_AFTER_COMPLETION);
+    if (is_call)
+        tg_comm_close(e, task);
+    return true;
 }

@@ -4,8 +4,8 @@
  * a task fills in the next event of its stream before the kernel and publishes it after the kernel,
  * so that the host of a device that died finds there what was running.
  *
- * While neither a trace nor a recording is on, both together cost one load and one branch per task:
- * `watch` of the engine is 0.
+ * While neither a trace nor a recording is on and the graph has no calls of communication (device/comm.h),
+ * all together cost one load and one branch per task: `watch` of the engine is 0.
  *
  * When a task became ready. Of a graph that the host built, the host finds that out itself. In a graph that
  * grows, the lane that ends a task raises the ready time of each task that waits for it to its own end,
@@ -20,7 +20,7 @@
 #include <taskglass/wire/trace.h>
 
 /* Who looks at the tasks of a run: bits of tg_engine.watch. */
-enum tg_watch_bit { TG_WATCH_RECORDS = 1, TG_WATCH_TRACES = 2 };
+enum tg_watch_bit { TG_WATCH_RECORDS = 1, TG_WATCH_TRACES = 2, TG_WATCH_CALLS = 4 };
 
 /* The device's end of one stream of events: of a lane, or of the orchestrator. */
 struct tg_tracer {
@@ -61,9 +61,10 @@ TG_FN static inline void tg_trace_keep(struct tg_tracer *tracer)
     tracer->next++;
 }
 
-/* tg_core_call for a task of a run that is recorded or traced. It is not inlined, so that a core whose
- * run is neither keeps nothing in registers for what comes after the call. */
-TG_FN void tg_watch_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part);
+/* tg_core_call for a task of a run that is recorded or traced, or has calls. It is not inlined, so that a
+ * core whose run is neither keeps nothing in registers for what comes after the call. False: the task is
+ * a call that was posted, and is not finished. */
+TG_FN bool tg_watch_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part);
 /* The same for one part of a mix, without recording: the first and the last part do that. */
 TG_FN void tg_watch_call_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
                               uint32_t part);

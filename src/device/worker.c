@@ -135,12 +135,15 @@ TG_FN static uint64_t finished(const struct tg_engine *e)
     return sum;
 }
 
-/* It looks twice, so that no worker woke, took the last task and slept again in between. */
+/* It looks twice, so that no worker woke, took the last task and slept again in between: then it has
+ * finished that, or posted it. A call that the host has not done yet will be ready again. */
 TG_FN bool tg_worker_all_still(struct tg_engine *e)
 {
     uint64_t before = finished(e);
-    return all_asleep(e) && !tg_worker_could_take(e, (1u << TG_CLASSES) - 1) && all_asleep(e) &&
-           finished(e) == before;
+    uint32_t posted = tg_load_seq(&e->posted);   /* C2 */
+    return tg_load_seq(&e->arrived) == posted && /* C2 */
+           all_asleep(e) && !tg_worker_could_take(e, (1u << TG_CLASSES) - 1) && all_asleep(e) &&
+           finished(e) == before && tg_load_seq(&e->posted) == posted; /* C2 */
 }
 
 /* S1: say. The push itself was only a release. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <taskglass/status.h>
+#include <taskglass/wire/comm.h>
 #include <taskglass/wire/device.h>
 
 #define TG_PLATFORM_ABI 1u
@@ -54,6 +55,7 @@ struct tg_platform_begun {
 /* A run to start. A platform whose memory is far away is told here what it needs to know beforehand. */
 struct tg_platform_launch {
     uint64_t address;                 /* of its struct tg_launch */
+    uint64_t comm;                    /* of its struct tg_comm_setup, or 0 */
     uint32_t first_kernel, n_kernels; /* of its module */
     bool is_built;                    /* a thread of the device builds the graph */
 };
@@ -69,6 +71,9 @@ struct tg_platform_about {
 };
 
 enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };
+
+/* NONE: none is there now, or the device has ended. BAD: bytes that are no call. */
+enum tg_call_taken { TG_CALL_NONE, TG_CALL_TAKEN, TG_CALL_BAD };
 
 /* How a device ended, for the error message. */
 struct tg_autopsy {
@@ -134,6 +139,14 @@ struct tg_platform_ops {
     enum tg_poll (*poll)(void *state, int milliseconds);
     /* Stops starting tasks; any thread may call it. `poll` reports when the run has stopped. */
     void (*cancel)(void *state);
+    /*
+     * Calls of communication (wire/comm.h). One thread of the host, which need not be the one in `poll`,
+     * takes what the device posts, and says when a call is done. The descriptor is readable when there
+     * may be one to take. NULL, all three: the device cannot communicate.
+     */
+    int (*calls_fd)(void *state);
+    enum tg_call_taken (*take_call)(void *state, struct tg_comm_post *post);
+    tg_status (*call_done)(void *state, uint32_t slot, struct tg_error *error);
     /* Asks the workers to write into their status where in a module's code they are. They answer soon, or
      * not at all. NULL: they cannot. */
     void (*locate)(void *state);

@@ -31,7 +31,7 @@
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
 /* The version of the control area and of everything that the host lays out for the device to run.
  * It grows when either changes, so that a host and a device program of different builds notice. */
-#define TG_CONTROL_VERSION 10u
+#define TG_CONTROL_VERSION 12u
 #define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
 
 /* Where a worker's thread was in the code of a module. The worker's own signal handler writes it, when
@@ -136,8 +136,9 @@ struct tg_launch {
     uint64_t orchestration; /* struct tg_orchestration; 0: the device does not build the graph */
     uint64_t trace;         /* struct tg_trace_setup; 0: trace nothing */
     uint64_t schedule;      /* struct tg_schedule_setup; 0: the device schedules as it likes */
+    uint64_t comm; /* struct tg_comm_setup; 0: the device is alone and the graph has no calls */
 };
-TG_WIRE_SIZE(struct tg_launch, 168);
+TG_WIRE_SIZE(struct tg_launch, 176);
 TG_WIRE_AT(struct tg_launch, edges, 8);
 TG_WIRE_AT(struct tg_launch, orchestration, 144);
 

@@ -360,7 +360,8 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
     if (c == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     pthread_mutex_init(&c->moving, NULL);
-    c->process.memory_fd = c->process.socket = c->process.pidfd = c->process.mover = -1;
+    c->process.memory_fd = c->process.socket = c->process.calls = c->process.pidfd = -1;
+    c->process.mover = -1;
     c->process.eager_seconds = EAGER_SECONDS;
     c->process.size = SHARED_SIZE;
     c->process.hidden = config->memory / PAGE * PAGE;

@@ -103,7 +103,7 @@ tg_status tg_process_open(const struct tg_platform_config *config, bool mapped, 
     tg_status status;
     if (process == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    process->memory_fd = process->socket = process->pidfd = process->mover = -1;
+    process->memory_fd = process->socket = process->calls = process->pidfd = process->mover = -1;
     process->size = config->memory / page * page;
     status = tg_process_set_up(process, config, mapped, error);
     if (status != TG_OK) {
@@ -128,6 +128,7 @@ void tg_process_tear_down(struct tg_process *process)
         tg_process_reap(process, CLOSE_SECONDS);
     }
     close_fd(process->socket);
+    close_fd(process->calls);
     close_fd(process->pidfd);
     if (process->map != NULL)
         munmap(process->map, process->size);
@@ -222,6 +223,7 @@ tg_status tg_process_launch(void *state, const struct tg_platform_launch *launch
         .first = launch->first_kernel,
         .kernels = launch->n_kernels,
         .is_built = launch->is_built,
+        .comm = launch->comm,
     };
     process->begun = (struct tg_platform_begun){0};
     process->launched_at = tg_limit_now();

@@ -18,6 +18,9 @@ tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_
 tg_status tg_process_launch(void *state, const struct tg_platform_launch *launch,
                             struct tg_error *error);
 enum tg_poll tg_process_poll(void *state, int milliseconds);
+int tg_process_calls_fd(void *state);
+enum tg_call_taken tg_process_take_call(void *state, struct tg_comm_post *post);
+tg_status tg_process_call_done(void *state, uint32_t slot, struct tg_error *error);
 void tg_process_cancel(void *state);
 void tg_process_locate(void *state);
 /* For devices that are processes and map their memory: the simulators. */
@@ -43,7 +46,8 @@ tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uin
 #define TG_PROCESS_START_OPS                                                                 \
     .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_process_load, \
     .launch = tg_process_launch, .poll = tg_process_poll, .cancel = tg_process_cancel,       \
-    .kill = tg_process_kill, .autopsy = tg_process_autopsy
+    .kill = tg_process_kill, .autopsy = tg_process_autopsy, .calls_fd = tg_process_calls_fd, \
+    .take_call = tg_process_take_call, .call_done = tg_process_call_done
 #define TG_PROCESS_COMMON_OPS                                                         \
     TG_PROCESS_START_OPS, .close = tg_process_close, .describe = tg_process_describe, \
                           .alloc = tg_process_alloc, .free = tg_process_free,         \

@@ -16,7 +16,11 @@
  *         ◄──────────────────── PROTECTED  or an error
  *   BYE: the device exits at once; also when the socket closes or the host dies
  *
- * A device whose memory the host cannot see has a second socket, over which the host moves bytes
+ * Over a second socket go the calls of communication of the run (wire/comm.h): the device sends a struct
+ * tg_comm_post for each, and the host a struct tg_process_call for each that is done. A thread of the
+ * host that does nothing else reads them, so that the device never waits long to send one.
+ *
+ * A device whose memory the host cannot see has a third socket, over which the host moves bytes
  * while a graph runs. There the device answers each message before the host sends the next.
  *
  *   PIN, UNPIN ───────────────►        the device may (no longer) use a range of shared memory
@@ -33,7 +37,12 @@
 #define TG_PROCESS_PROTOCOL 9u
 
 /* The file descriptors that the device program starts with. */
-enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
+enum {
+    TG_PROCESS_SOCKET_FD = 3,
+    TG_PROCESS_MEMORY_FD = 4,
+    TG_PROCESS_CALLS_FD = 5,
+    TG_PROCESS_MOVER_FD = 6
+};
 
 /* Exit codes of the device program; the host's report depends on them. */
 enum { TG_PROCESS_EXIT_BYE = 0, TG_PROCESS_EXIT_USAGE = 2, TG_PROCESS_EXIT_FAULT = 70 };
@@ -82,9 +91,16 @@ struct tg_process_message {
     uint64_t free;     /* HELLO: bytes of shared memory that the device keeps; the rest is free */
     uint64_t place;    /* COPY_*: offset in shared memory */
     uint64_t linger_ns; /* INIT: how long a GPU's kernel stays after a run */
+    uint64_t comm;      /* LAUNCH: struct tg_comm_setup, or 0 */
     uint32_t kernels;   /* LAUNCH: how many the module has */
     uint32_t is_built;  /* LAUNCH: 1 if a thread of the device builds the graph */
     char text[4096]; /* LOAD: path; HELLO, LOADED: error; HELLO, if good: the GPU's name */
+};
+
+/* A call of communication is done. */
+struct tg_process_call {
+    uint32_t run;  /* as LAUNCH said: an answer that comes after the run's end is for no task */
+    uint32_t slot; /* as in the post */
 };
 
 #define TG_PROCESS_MESSAGE_HEAD offsetof(struct tg_process_message, text)

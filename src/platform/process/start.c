@@ -27,8 +27,14 @@
 
 #define HELLO_SECONDS 30.0
 
+/* The host's descriptors for what the child gets. */
+struct child_files {
+    int socket, memory, calls;
+    int mover; /* or -1 */
+};
+
 /* Which file the child has at which descriptor. Returns 0 or an errno: each of these takes memory. */
-static int add_files(posix_spawn_file_actions_t *files, int socket, int memory, int mover)
+static int add_files(posix_spawn_file_actions_t *files, const struct child_files *child)
 {
     int result = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (result == 0 && fcntl(STDERR_FILENO, F_GETFD) < 0 && errno == EBADF) /* the host closed it */
@@ -36,18 +42,20 @@ static int add_files(posix_spawn_file_actions_t *files, int socket, int memory, 
     if (result == 0)
         result = posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
     if (result == 0)
-        result = posix_spawn_file_actions_adddup2(files, socket, TG_PROCESS_SOCKET_FD);
+        result = posix_spawn_file_actions_adddup2(files, child->socket, TG_PROCESS_SOCKET_FD);
     if (result == 0)
-        result = posix_spawn_file_actions_adddup2(files, memory, TG_PROCESS_MEMORY_FD);
-    if (result == 0 && mover >= 0)
-        result = posix_spawn_file_actions_adddup2(files, mover, TG_PROCESS_MOVER_FD);
+        result = posix_spawn_file_actions_adddup2(files, child->memory, TG_PROCESS_MEMORY_FD);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, child->calls, TG_PROCESS_CALLS_FD);
+    if (result == 0 && child->mover >= 0)
+        result = posix_spawn_file_actions_adddup2(files, child->mover, TG_PROCESS_MOVER_FD);
     return result;
 }
 
 /* Starts the program in its own process group, because Ctrl-C is for the host alone. No signal is
  * ignored, and only the signals of groups are blocked; socket and memory are at their fixed descriptors; standard input is empty,
  * and standard output goes to the host's standard error. */
-static int spawn(const char *program, char **environment, int socket, int memory, int mover,
+static int spawn(const char *program, char **environment, const struct child_files *child,
                  pid_t *pid)
 {
     char *argv[] = {(char *)"taskglass-device", NULL};
@@ -56,7 +64,7 @@ static int spawn(const char *program, char **environment, int socket, int memory
     sigset_t signals;
     int result;
     posix_spawn_file_actions_init(&files);
-    result = add_files(&files, socket, memory, mover);
+    result = add_files(&files, child);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
@@ -73,18 +81,18 @@ static int spawn(const char *program, char **environment, int socket, int memory
 
 /* With the sandbox the program gets only some of the host's variables. Returns an errno. */
 static int spawn_with_environment(const struct tg_platform_config *config,
-                                  const struct tg_process *process, int socket, int mover,
+                                  const struct tg_process *process, const struct child_files *child,
                                   pid_t *pid)
 {
     char **chosen;
     int result;
     if (config->sandbox == TG_SANDBOX_OFF)
-        return spawn(config->device_program, environ, socket, process->memory_fd, mover, pid);
+        return spawn(config->device_program, environ, child, pid);
     chosen =
         tg_sandbox_environment(process->hidden > 0 ? TG_SANDBOX_FOR_GPU : TG_SANDBOX_FOR_DEVICE);
     if (chosen == NULL)
         return ENOMEM;
-    result = spawn(config->device_program, chosen, socket, process->memory_fd, mover, pid);
+    result = spawn(config->device_program, chosen, child, pid);
     free(chosen);
     return result;
 }
@@ -107,6 +115,38 @@ static int make_sockets(int ends[2])
         close(ends[1]);
     errno = cause;
     return -1;
+}
+
+static void close_ends(const struct child_files *child)
+{
+    if (child->socket >= 0)
+        close(child->socket);
+    if (child->calls >= 0)
+        close(child->calls);
+    if (child->mover >= 0)
+        close(child->mover);
+}
+
+static bool make_pair(int *ours, int *theirs)
+{
+    int ends[2];
+    if (make_sockets(ends) != 0)
+        return false;
+    *ours = ends[0];
+    *theirs = ends[1];
+    return true;
+}
+
+static tg_status make_all_sockets(struct tg_process *process, struct child_files *child,
+                                  struct tg_error *error)
+{
+    if (make_pair(&process->socket, &child->socket) && make_pair(&process->calls, &child->calls) &&
+        (process->hidden == 0 || make_pair(&process->mover, &child->mover)))
+        return TG_OK;
+    int cause = errno;
+    close_ends(child);
+    return tg_error_set(error, tg_cause_status(cause), "cannot make a socket pair: %s",
+                        strerror(cause));
 }
 
 static tg_status say_init(struct tg_process *process, const struct tg_platform_config *config,
@@ -174,34 +214,22 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
                            struct tg_error *error)
 {
     struct tg_process_message message;
-    int ends[2], movers[2] = {-1, -1}, result;
+    struct child_files child = {-1, process->memory_fd, -1, -1};
+    int result;
     sigset_t before;
-    tg_status status;
-    if (make_sockets(ends) != 0)
-        return tg_error_set(error, tg_cause_status(errno), "cannot make a socket pair: %s",
-                            strerror(errno));
-    process->socket = ends[0];
-    if (process->hidden > 0 && make_sockets(movers) != 0) {
-        int cause = errno;
-        close(ends[1]);
-        return tg_error_set(error, tg_cause_status(cause), "cannot make a socket pair: %s",
-                            strerror(cause));
-    }
-    process->mover = movers[0];
+    tg_status status = make_all_sockets(process, &child, error);
+    if (status != TG_OK)
+        return status;
     /* Send INIT before the device starts, so that the device never waits for it. INIT holds the
      * host's pid, by which the device notices that the host has died. */
     status = say_init(process, config, &message, error);
     tg_children_hold(&before);
-    result = status == TG_OK
-                 ? spawn_with_environment(config, process, ends[1], movers[1], &process->pid)
-                 : 0;
+    result = status == TG_OK ? spawn_with_environment(config, process, &child, &process->pid) : 0;
     /* Until HELLO the device blocks SIGTSTP while it does not yet notice that the host dies. */
     if (status == TG_OK && result == 0)
         tg_children_add(process->pid, SIGTSTP);
     tg_children_release(&before);
-    close(ends[1]);
-    if (movers[1] >= 0)
-        close(movers[1]);
+    close_ends(&child);
     if (status != TG_OK)
         return status;
     if (result != 0) {

@@ -11,8 +11,9 @@
 struct tg_process {
     int memory_fd;
     int socket;
-    int mover;                 /* the second socket, or -1 */
+    int calls;                 /* the socket for calls of communication */
     uint32_t launches;         /* runs started so far; the thread of calls reads it */
+    int mover;                 /* the third socket, or -1 */
     int pidfd;                 /* -1 if the kernel has no pidfds */
     pid_t pid;                 /* 0 once the process has been reaped */
     int wait_status;           /* as from waitpid; valid once pid is 0 */

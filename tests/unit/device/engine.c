@@ -99,4 +99,19 @@ TEST(a_run_ends_when_a_stand_in_is_the_last_to_finish)
     on_every_engine(build_slow_stand_ins);
 }
 
+/* A GPU stores them so. Those that the host reads lie in memory that it aligns itself. */
+TEST(a_status_inside_the_engine_can_be_stored_16_bytes_at_a_time)
+{
+    for (uint32_t cores = 1; cores <= MAX_CORES; cores++)
+        for (uint32_t schedulers = 0; schedulers <= MAX_SCHEDULERS; schedulers++) {
+            struct rig rig;
+            rig_open(&rig, cores, schedulers, 0);
+            for (uint32_t ear = 0; ear < TG_COMM_EARS; ear++) {
+                const struct tg_worker *w = &rig.engine->worker[rig.engine->n_workers + ear];
+                CHECK_EQ_U((uintptr_t)w->status % 16, 0);
+            }
+            rig_close(&rig);
+        }
+}
+
 TEST_MAIN()

@@ -22,8 +22,7 @@ TG_FN static inline uint32_t tg_target_run(struct tg_engine *e, struct tg_worker
 {
     if (tg_orders()->near.chains)
         return tg_chain_run_on(e, lane, task);
-    tg_core_run_alone(e, lane, task);
-    return task;
+    return tg_core_run_alone(e, lane, task) ? task : TG_NO_TASK;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "device/engine.h"
 #include "device/target.h"
 #include "device/wait.h"
+#include "platform/sim/device/ears.h"
 #include "platform/process/device/fault.h"
 #include "platform/process/device/link.h"
 #include "platform/process/protocol.h"
@@ -37,6 +38,7 @@ struct device {
     uint32_t launches;       /* a futex: incremented to start the workers */
     uint32_t orchestrations; /* the same for the orchestrator */
     bool has_orchestrator;
+    struct tg_ears ears;
 };
 
 /* A loaded module, to find the orchestration that belongs to a kernel. */
@@ -298,10 +300,13 @@ static void launch(struct device *d, const struct tg_process_message *message)
         abort();
     if (orchestrates)
         warm_up(launch);
+    tg_ears_close(&d->ears);
     tg_engine_prepare(d->engine, launch, d->kernels, workload ? workload->orchestrate : NULL,
                       workload == NULL             ? NULL
                       : workload->orchestrate_site ? workload->orchestrate_site
                                                    : workload->name);
+    if (!tg_ears_open(&d->ears, d->engine, message->count))
+        abort();
     tg_add_acq_rel(&d->launches, 1u); /* L1 */
     tg_target_wake(&d->launches, INT_MAX);
     if (orchestrates)
@@ -355,6 +360,7 @@ static void obey(struct device *d, struct tg_process_message *message)
     case TG_PROCESS_LOCATE:
         for (uint32_t i = 0; i < d->n_threads; i++)
             tg_fault_locate(d->threads[i]);
+        tg_ears_locate(&d->ears);
         break;
     case TG_PROCESS_PROTECT:
         protect(d, message);
@@ -368,7 +374,7 @@ int main(void)
 {
     static struct device device;
     static struct tg_process_message message;
-    int host = tg_link_open("taskglass-device", TG_PROCESS_MEMORY_FD, &message);
+    int host = tg_link_open("taskglass-device", TG_PROCESS_CALLS_FD, &message);
     tg_link_enter_sandbox(TG_SANDBOX_FOR_DEVICE, &message);
     init(&device, &message);
     for (;;) {

@@ -85,8 +85,7 @@ static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
 }
 static inline uint32_t tg_target_run(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
-    tg_core_run_alone(e, lane, task);
-    return task;
+    return tg_core_run_alone(e, lane, task) ? task : TG_NO_TASK;
 }
 
 /* A record is made where it stays. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The threads that hear from the host which calls of communication are done (device/comm.h). There are
+ * two, and one of them listens. What it hears of makes tasks ready, and it runs them itself on lanes
+ * whose threads sleep, so that a message wakes one thread and not two; meanwhile the other one listens. If
+ * that one is busy too, the tasks go to cores as any others.
+ *
+ * They start with the first run that has calls, and live as long as the process.
+ *
+ * Named edge:
+ *   L2  runs   the main thread closes the ears before it changes the engine for a run and opens them
+ *              after that; both and every use of the engine by an ear hold the lock
+ */
+#ifndef TG_SIM_DEVICE_EARS_H
+#define TG_SIM_DEVICE_EARS_H
+
+#include "device/comm.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tg_ears {
+    struct tg_engine *engine;
+    bool started;
+    uint32_t run; /* the one whose calls they take; 0: none. Under the lock */
+    pthread_rwlock_t lock;
+    pthread_mutex_t listening;
+    uint32_t waiting; /* ears that wait to listen */
+    pthread_t thread[TG_COMM_EARS];
+};
+
+/* Before the engine changes: no ear uses it when this returns. */
+void tg_ears_close(struct tg_ears *ears);
+/* After that. Starts the threads if the run has calls. False: they cannot be started. */
+bool tg_ears_open(struct tg_ears *ears, struct tg_engine *engine, uint32_t run);
+/* Asks the threads where they are, as tg_fault_locate does. */
+void tg_ears_locate(const struct tg_ears *ears);
+
+#endif
