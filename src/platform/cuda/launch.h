@@ -56,6 +56,7 @@ struct tg_cuda_launch {
     uint64_t engine; /* the engine's memory */
     uint64_t status; /* struct tg_worker_status[] */
     uint64_t words;  /* struct tg_cuda_words */
+    uint64_t calls;  /* struct tg_cuda_calls */
     uint64_t launch; /* struct tg_launch of the first run */
     uint64_t table;  /* tg_kernel_fn[n_kernels]: filled with the module's kernels, in its order */
     uint64_t number; /* uint32_t[n_kernels]: each kernel's index among the image's functions */

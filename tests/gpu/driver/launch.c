@@ -2,6 +2,7 @@
 /* A block is one thread here, which does the work of all threads of the block. There is one launch
  * at a time. */
 #define _GNU_SOURCE
+#include "platform/cuda/gpu/caller.h"
 #include "platform/cuda/gpu/entry.h"
 #include "platform/cuda/gpu/stay.h"
 #include "device/target.h"
@@ -24,6 +25,7 @@ struct block {
 
 static uint32_t running; /* number of running threads */
 static __thread bool is_gpu;
+static struct tg_cuda_caller caller;
 static struct tg_cuda_stay stay;
 
 /* ── failing ───────────────────────────────────────────────────────────────────────────── */
@@ -95,6 +97,7 @@ static void reset(const struct fake_module *module, const struct tg_cuda_launch 
                            TG_DEVICE_PTR(struct tg_worker_status, l->status));
         e->n_cpus = usable_cpus();
     }
+    tg_cuda_caller_reset(&caller, TG_DEVICE_PTR(struct tg_cuda_calls, l->calls));
     tg_engine_reset(e, launch,
                     TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
                     orchestrate, TG_DEVICE_PTR(const char, l->site));
@@ -105,7 +108,8 @@ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
     while (tg_engine_running(e)) {
         if (tg_load_acquire_host(&words->stop) != 0)
             tg_engine_stop(e);
-        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+        tg_cuda_hear(e, &caller);
+        nanosleep(&(struct timespec){.tv_nsec = tg_comm_is_on(e) ? 20000 : 200000}, NULL);
     }
 }
 
@@ -292,4 +296,9 @@ CUresult cuStreamSynchronize(CUstream stream)
     if (!stream)
         fake_default_stream_writes(false);
     return CUDA_SUCCESS;
+}
+
+void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post)
+{
+    tg_cuda_post(e, &caller, post);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU kernel of a run, and of those after it that come soon enough (stay.h). */
 #include "platform/cuda/gpu/block.h"
+#include "platform/cuda/gpu/caller.h"
 #include "platform/cuda/gpu/entry.h"
 #include "platform/cuda/gpu/stay.h"
 #include "device/target.h"
@@ -15,7 +16,13 @@ static_assert(sizeof(struct tg_orders) <= TG_CUDA_SHARED - TG_BLOCK_MEMORY_BYTES
 extern __device__ const tg_kernel_fn tg_cuda_kernels[];
 extern __device__ const tg_orchestrate_fn tg_cuda_orchestrations[];
 
+static __device__ struct tg_cuda_caller caller;
 static __device__ struct tg_cuda_stay stay;
+
+TG_FN void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post)
+{
+    tg_cuda_post(e, &caller, post);
+}
 
 /* How idle blocks poll. A block has its multiprocessor to itself, so polling takes no time from
  * others; but it must not load the memory that the others work in. */
@@ -43,6 +50,7 @@ __device__ static void reset(const struct tg_cuda_launch *l)
         orchestrate = tg_cuda_orchestrations[l->orchestration];
     if (l->is_new)
         lay_out(l);
+    tg_cuda_caller_reset(&caller, TG_DEVICE_PTR(struct tg_cuda_calls, l->calls));
     /* Tasks use the device's kernel numbers, but the table starts at the module's first kernel. */
     tg_engine_reset(TG_DEVICE_PTR(struct tg_engine, l->engine), launch,
                     TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
@@ -73,12 +81,13 @@ extern "C" __global__ void tg_cuda_size(uint64_t *size, uint32_t n_blocks, uint3
     *size = tg_engine_size(n_blocks, n_schedulers);
 }
 
-/* Polls for the host's stop word, because the host cannot reach the engine. */
+/* Polls for the host's stop word and for calls that are done, because the host cannot reach the engine. */
 __device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
 {
     while (tg_engine_running(e)) {
         if (tg_load_acquire_host(&words->stop) != 0)
             tg_engine_stop(e);
+        tg_cuda_hear(e, &caller);
         __nanosleep(GLANCE_NS);
     }
 }

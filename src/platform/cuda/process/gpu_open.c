@@ -179,6 +179,7 @@ static tg_status map_shared(struct tg_cuda_device *d, const struct tg_process_me
         return TG_NO_MEMORY;
     }
     d->words = (struct tg_cuda_words *)(d->shared + TG_CUDA_WORDS);
+    d->calls = (struct tg_cuda_calls *)(d->shared + TG_CUDA_WORDS + sizeof *d->words);
     return TG_OK;
 }
 
@@ -202,7 +203,8 @@ static tg_status lay_out(struct tg_cuda_device *d, struct tg_process_message *in
     const uint64_t page = 4096;
     uint32_t n_lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
     uint64_t status = sizeof *d->head;
-    uint64_t taken = TG_CUDA_WORDS + page + TG_CUDA_BOUNCE;
+    uint64_t words = sizeof *d->words + sizeof *d->calls;
+    uint64_t taken = TG_CUDA_WORDS + (words + page - 1) / page * page + TG_CUDA_BOUNCE;
     CUresult result;
     result = tg_cuda.host_register(d->shared, taken,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);

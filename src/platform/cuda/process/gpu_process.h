@@ -4,6 +4,7 @@
 #define TG_CUDA_PROCESS_GPU_PROCESS_H
 
 #include "platform/cuda/process/driver.h"
+#include "platform/cuda/calls.h"
 #include "platform/cuda/launch.h"
 #include "platform/process/protocol.h"
 #include <pthread.h>
@@ -48,6 +49,7 @@ struct tg_cuda_device {
     uint64_t shared_size;
     struct tg_control_head *head;
     struct tg_cuda_words *words;
+    struct tg_cuda_calls *calls;
     CUdeviceptr memory; /* the GPU's own memory */
     uint64_t memory_size;
     CUdeviceptr engine;
@@ -58,6 +60,10 @@ struct tg_cuda_device {
     bool laid_out;      /* the engine's memory; true after the first run */
     uint64_t linger_ns; /* how long a kernel stays after a run */
     struct tg_cuda_turn turn;
+    /* The same for the threads of calls; they hold the lock while they use the rings. */
+    pthread_mutex_t calls_lock;
+    pthread_cond_t calls_change;
+    uint32_t calls_run; /* number of the run that has calls; 0: none */
 };
 
 /* gpu_open.c: opens the GPU, its memory and the control area; `init` becomes the answer. */
@@ -102,5 +108,11 @@ bool tg_cuda_is_fault(CUresult result);
 
 /* Writes a driver error as "cannot <what>: ...", with advice if memory is short. */
 tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size);
+
+/* gpu_calls.c: threads that carry calls of communication; `begin` before a run whose struct tg_comm_setup
+ * is at that address, or 0, and `end` after it. */
+bool tg_cuda_start_calls(struct tg_cuda_device *d);
+CUresult tg_cuda_calls_begin(struct tg_cuda_device *d, uint64_t setup, uint32_t run);
+void tg_cuda_calls_end(struct tg_cuda_device *d);
 
 #endif

@@ -132,6 +132,7 @@ static void finish(struct tg_cuda_device *d, bool stopped)
     d->turn.running = false;
     pthread_mutex_unlock(&d->turn.lock);
     d->turn.since = now();
+    tg_cuda_calls_end(d);
     tg_link_done_begun(stopped, d->turn.began, d->turn.lingered);
 }
 
@@ -207,6 +208,9 @@ static tg_status try_to_start(struct tg_cuda_device *d, const struct tg_process_
         snprintf(why, size, "the image does not have the orchestration; do not declare it static");
         return TG_BAD_ARGUMENT;
     }
+    result = tg_cuda_calls_begin(d, m->comm, m->count);
+    if (result != CUDA_SUCCESS)
+        return explain(d, result, "read how the run communicates", why, size);
     status = tg_cuda_set_stack(d, m->is_built ? image->orchestration_stack : image->kernel_stack,
                                why, size);
     if (status != TG_OK)

@@ -47,6 +47,7 @@ static CUresult launch(struct tg_cuda_device *d, const struct tg_cuda_image *ima
         .engine = d->engine,
         .status = (uint64_t)(uintptr_t)d->head + d->head->status,
         .words = (uint64_t)(uintptr_t)d->words,
+        .calls = (uint64_t)(uintptr_t)d->calls,
         .launch = d->turn.launch,
         .table = image->table,
         .number = image->number,

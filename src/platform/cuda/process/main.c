@@ -18,7 +18,7 @@ static void open_or_exit(struct tg_cuda_device *d, struct tg_process_message *me
     tg_status status = tg_cuda_open(d, message, why, sizeof why);
     /* After the driver has started: it may need the setuid program nvidia-modprobe for that. */
     tg_link_enter_sandbox(TG_SANDBOX_FOR_GPU, message);
-    if (status == TG_OK && !tg_cuda_start_mover(d)) {
+    if (status == TG_OK && (!tg_cuda_start_mover(d) || !tg_cuda_start_calls(d))) {
         status = TG_NO_MEMORY;
         snprintf(why, sizeof why, "cannot start threads");
     }
