@@ -46,7 +46,7 @@ ALLOWED = {
     "reference": {"sandbox"},
     "lines": {"sandbox"},
     "host": {"platform", "reference", "sandbox", "recording", "query", "scope", "trace",
-             "race"} | FLOOR,
+             "race", "comm"} | FLOOR,
     "shake": {"analysis", "query", "recording", "trace"} | FLOOR,
     "workbench": {"export", "analysis", "query", "recording", "scope", "trace", "race"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,

@@ -11,6 +11,7 @@
 
 #include <taskglass/args.h>
 #include <taskglass/device.h>
+#include <taskglass/wire/comm.h>
 #include <taskglass/wire/device.h>
 
 #ifdef __cplusplus
@@ -55,6 +56,15 @@ TG_API tg_status tg_graph_add_mix(struct tg_graph *graph, const uint32_t kernel[
  * the same. It does not look for cycles; tg_graph_check does. */
 TG_API tg_status tg_graph_add_edge(struct tg_graph *graph, uint64_t before, uint64_t after,
                                    struct tg_error *error);
+
+/*
+ * Adds a call of communication: tg_send and the like of orchestration.h, which has the rules for `args`.
+ * `peer`, `tag` and `operation` (enum tg_reduction) are TG_COMM_NONE where the kind has none. The device
+ * has joined a job (comm.h), or is the only rank. All ranks add their calls in the same order.
+ */
+TG_API tg_status tg_graph_communicate(struct tg_graph *graph, enum tg_comm_kind kind, int32_t peer,
+                                      int32_t tag, int32_t operation, const struct tg_args *args,
+                                      uint64_t *task, struct tg_error *error);
 
 /* How a graph comes to be; tg_runtime_get has the name of each. */
 enum tg_runtime_kind {

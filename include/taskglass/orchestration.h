@@ -24,6 +24,7 @@
 
 #include <taskglass/args.h>
 #include <taskglass/target.h>
+#include <taskglass/wire/comm.h>
 
 struct tg_rt;
 
@@ -46,6 +47,10 @@ struct tg_rt_ops {
                      const char *site);
     uint64_t (*table)(struct tg_rt *rt, const struct tg_tensor *tensor, const int64_t *index,
                       uint32_t n, const char *site);
+    int32_t (*rank)(struct tg_rt *rt);
+    int32_t (*ranks)(struct tg_rt *rt);
+    uint64_t (*communicate)(struct tg_rt *rt, enum tg_comm_kind kind, int32_t peer, int32_t tag,
+                            int32_t operation, const struct tg_args *args, const char *site);
 };
 
 /* The runtime that an orchestration talks to. */
@@ -124,6 +129,52 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 #define TG_TABLE_NINE_(t, a, b, c, d, e, f, g, h, ...)                                          \
     (t), tg_table_indices((int64_t)(a), (int64_t)(b), (int64_t)(c), (int64_t)(d), (int64_t)(e), \
                           (int64_t)(f), (int64_t)(g), (int64_t)(h))
+
+/*
+ * Several devices that run the same workload are ranks 0 to tg_ranks(rt) - 1 of a job (comm.h); a device
+ * alone is rank 0 of 1. The workload says that it communicates (struct tg_workload).
+ *
+ * Communication is tasks. Each of these submits one and returns its id; it starts when what it waits for
+ * has completed, no core waits for it, and tasks that wait for it start when its data are there. The
+ * tensors may be views; `args` has no scalars.
+ *
+ *     tg_send             in           to rank `peer`; to the rank itself is allowed
+ *     tg_recv             out          from rank `peer`: the send with the same tag; among several, in the order
+ *                                      in which the orchestrations submitted them
+ *     tg_broadcast        in on root, out on the others, or inout on all
+ *     tg_all_reduce       inout, or in and out of the same shape
+ *     tg_reduce_scatter   in of ranks · n elements, out of n: rank r gets piece r of the result
+ *     tg_all_gather       in of n elements, out of ranks · n: piece r is rank r's
+ *     tg_all_to_all       in, out of ranks · n elements: piece r goes to rank r, piece r came from there
+ *
+ * In and out of one call must not share memory, nor may the elements of one lie between those of the other. Two
+ * exceptions: the same view twice for tg_all_reduce, and piece r of out as in of tg_all_gather on rank r.
+ *
+ * A piece is one of `ranks` equal runs of elements in row-major order of the view. All ranks submit
+ * the same calls of the last five in the same order, with the same type, number of elements, operation
+ * and root; a rank that does not is named, with the source lines on both sides. Sends and receives
+ * match by peer and tag, whatever else is submitted in between. Tags are 0 or more.
+ */
+#define tg_rank(rt) ((rt)->ops->rank((rt)))
+#define tg_ranks(rt) ((rt)->ops->ranks((rt)))
+#define tg_send(rt, peer, tag, args) \
+    tg_communicate_((rt), TG_COMM_SEND, (peer), (tag), TG_COMM_NONE, (args))
+#define tg_recv(rt, peer, tag, args) \
+    tg_communicate_((rt), TG_COMM_RECV, (peer), (tag), TG_COMM_NONE, (args))
+#define tg_broadcast(rt, root, args) \
+    tg_communicate_((rt), TG_COMM_BROADCAST, (root), TG_COMM_NONE, TG_COMM_NONE, (args))
+/* `operation` is one of enum tg_reduction. */
+#define tg_all_reduce(rt, operation, args) \
+    tg_communicate_((rt), TG_COMM_ALL_REDUCE, TG_COMM_NONE, TG_COMM_NONE, (operation), (args))
+#define tg_reduce_scatter(rt, operation, args) \
+    tg_communicate_((rt), TG_COMM_REDUCE_SCATTER, TG_COMM_NONE, TG_COMM_NONE, (operation), (args))
+#define tg_all_gather(rt, args) \
+    tg_communicate_((rt), TG_COMM_ALL_GATHER, TG_COMM_NONE, TG_COMM_NONE, TG_COMM_NONE, (args))
+#define tg_all_to_all(rt, args) \
+    tg_communicate_((rt), TG_COMM_ALL_TO_ALL, TG_COMM_NONE, TG_COMM_NONE, TG_COMM_NONE, (args))
+#define tg_communicate_(rt, kind, peer, tag, operation, args)                                    \
+    ((rt)->ops->communicate((rt), (kind), (int32_t)(peer), (int32_t)(tag), (int32_t)(operation), \
+                            (args), TG_SITE))
 
 /* Ends the orchestration with the error `text`, a string literal. */
 #define tg_fail(rt, text) ((rt)->ops->fail((rt), (text), TG_SITE))

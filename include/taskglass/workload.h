@@ -96,6 +96,7 @@ struct tg_workload {
     /* Optional: reference functions of kernels. */
     const struct tg_reference_def *references;
     uint32_t n_references;
+    uint32_t communicates; /* 1: the orchestration may call tg_send, tg_all_reduce and the like */
 };
 
 /* The first two members, and the beginning of the object: see above. */

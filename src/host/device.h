@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <taskglass/device.h>
 
+struct tg_comm;
 struct tg_run;
 
 struct tg_device {
@@ -20,6 +21,8 @@ struct tg_device {
     struct tg_run *run;          /* the current run or NULL; written under the lock */
     pthread_mutex_t cancelling;  /* the lock: a cancel must not reach a later run */
     bool lost;
+    struct tg_comm *comm; /* the job that it belongs to; NULL: none */
+    bool owns_comm;
     struct tg_stream_room
         stream_room; /* of the streams of the next graph that is not known before it runs */
     uint32_t poison; /* fills the memory of tensors when it is handed out: TG_POISON; 0: none */

@@ -68,6 +68,9 @@ static void empty(struct tg_graph *g)
     free_memory(g);
     free(g->given);
     g->given = NULL;
+    free(g->comm_counts);
+    g->comm_counts = NULL;
+    g->has_calls = false;
     g->n_edges = 0;
     tg_graph_tasks_clear(&g->tasks);
     tg_graph_args_clear(&g->args);
@@ -128,6 +131,7 @@ void tg_graph_destroy(struct tg_graph *g)
     free(g->site);
     free(g->layout);
     free(g->given);
+    free(g->comm_counts);
     free(g);
 }
 
@@ -199,7 +203,8 @@ static bool check_kernels(const struct tg_graph *g, struct tg_task_desc *desc,
 {
     const struct tg_module *m = g->module;
     if (!tg_args_within_limits(args) ||
-        !tg_task_set_kernels(desc, kernel, m->kernels, m->n_kernels, m->first))
+        !tg_task_set_kernels(desc, kernel, m->kernels,
+                             g->calls ? m->n_kernels : m->workload->n_kernels, m->first))
         return false;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (desc->kernel[part] != TG_NO_KERNEL &&

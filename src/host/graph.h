@@ -70,6 +70,9 @@ struct tg_graph {
     struct tg_args *given;    /* the orchestration's arguments, for recordings; NULL: it had none */
     const char *const *names; /* of its tensors, for messages; the caller's. NULL: not known */
 
+    struct tg_comm_count *comm_counts; /* numbers calls of communication; NULL: there is none yet */
+    bool calls;                        /* the task being added is a call */
+    bool has_calls;                    /* the host has added one */
     bool resident;                     /* the image on the device is up to date */
     uint64_t image;                    /* the image's address; 0: none */
     struct tg_graph_told told;         /* what runs have written into it; zeros when it is new */

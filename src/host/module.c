@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "host/module_open.h"
+#include <taskglass/comm.h>
+#include <stddef.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -28,11 +30,20 @@ void tg_module_free_all(struct tg_module *modules)
     }
 }
 
+/* A module that was built before there were calls has a shorter object. */
+bool tg_module_communicates(const struct tg_module *module)
+{
+    const struct tg_workload *workload = module->workload;
+    return workload->size >= offsetof(struct tg_workload, communicates) + sizeof(uint32_t) &&
+           workload->communicates != 0;
+}
+
 static tg_status read_kernels(struct tg_module *module, struct tg_error *error)
 {
     const struct tg_workload *workload = module->workload;
-    module->n_kernels = workload->n_kernels;
-    module->kernels = calloc(workload->n_kernels + 1u, sizeof *module->kernels);
+    bool calls = tg_module_communicates(module);
+    module->n_kernels = workload->n_kernels + (calls ? TG_COMM_KINDS : 0);
+    module->kernels = calloc(module->n_kernels + 1u, sizeof *module->kernels);
     if (module->kernels == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     for (uint32_t i = 0; i < workload->n_kernels; i++) {
@@ -42,6 +53,10 @@ static tg_status read_kernels(struct tg_module *module, struct tg_error *error)
             return tg_error_set(error, TG_BAD_ARGUMENT, "%s: kernel %s: %s", module->path,
                                 def->name, why.text);
         module->kernels[i].core = def->core;
+    }
+    for (uint32_t i = workload->n_kernels; i < module->n_kernels; i++) {
+        module->kernels[i].core = TG_EITHER;
+        module->kernels[i].call = (uint8_t)(i - workload->n_kernels + 1);
     }
     return TG_OK;
 }
@@ -63,7 +78,8 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
     if (status == TG_OK)
         status = read_kernels(module, error);
     if (status == TG_OK)
-        status = device->ops->load(device->state, path, module->first, module->n_kernels, error);
+        status = device->ops->load(device->state, path, module->first, module->workload->n_kernels,
+                                   error);
     if (status == TG_OK && !tg_module_file_is(&was, path))
         status =
             errno != 0
@@ -111,7 +127,8 @@ tg_status tg_device_load(struct tg_device *device, const char *path, struct tg_m
 
 const char *tg_module_kernel_name(const struct tg_module *module, uint32_t kernel)
 {
-    return module->workload->kernels[kernel].name;
+    uint32_t own = module->workload->n_kernels;
+    return kernel < own ? module->workload->kernels[kernel].name : tg_comm_kind_name(kernel - own);
 }
 
 uint32_t tg_module_kernel(const struct tg_module *module, const char *name)

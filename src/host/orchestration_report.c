@@ -5,6 +5,8 @@
  */
 #include "base/error.h"
 #include "base/ring_limits.h"
+#include "host/comm_words.h"
+#include "host/device_comm.h"
 #include "host/device_log.h"
 #include "host/run.h"
 #include "host/site_names.h"
@@ -308,6 +310,26 @@ static tg_status explain_table(struct tg_run *run, struct tg_error *error)
     return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s", report->site, why.text);
 }
 
+/* Explains a refused call of communication with the host's own message. */
+static tg_status explain_call(struct tg_run *run, struct tg_error *error)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    struct tg_comm_asked asked = {.kind = report->kernel[0],
+                                  .rank = (int32_t)tg_device_rank(run->device),
+                                  .ranks = (int32_t)tg_device_ranks(run->device)};
+    struct tg_args args;
+    struct tg_error why = {TG_BAD_ARGUMENT, "the call is not valid"};
+    if (tg_device_copy_out(run->device, &args, run->graph->layout->orchestration.refused,
+                           sizeof args, NULL) == TG_OK &&
+        args.n_scalars == TG_COMM_SCALARS && args.n_tensors <= TG_COMM_TENSORS) {
+        asked.peer = (int32_t)(uint32_t)args.scalar[TG_COMM_SCALAR_PEER].bits;
+        asked.tag = (int32_t)(uint32_t)args.scalar[TG_COMM_SCALAR_TAG].bits;
+        asked.operation = (int32_t)(uint32_t)args.scalar[TG_COMM_SCALAR_OPERATION].bits;
+        tg_comm_refuse((enum tg_comm_fault)report->table, &asked, &args, &why);
+    }
+    return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s", report->site, why.text);
+}
+
 static const char *words_for(enum tg_orchestration_fault fault)
 {
     switch (fault) {
@@ -359,6 +381,8 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
                             report->site, report->argument);
     case TG_FAULT_TABLE:
         return explain_table(run, error);
+    case TG_FAULT_CALL:
+        return explain_call(run, error);
     case TG_FAULT_HELD:
         return tg_error_set(error, status,
                             "%s: task %s can never finish, because it or a task before it is held "

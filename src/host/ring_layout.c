@@ -13,6 +13,7 @@
 #include "common/stored_args.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
+#include <taskglass/wire/comm.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,8 +102,8 @@ static uint64_t payload_stride(const struct tg_module *m)
     uint64_t most = 0;
     for (uint32_t i = 0; i < m->n_kernels; i++) {
         const struct tg_kernel_desc *k = &m->kernels[i];
-        uint64_t tensors = k->given ? k->n_tensors : TG_MAX_TENSORS;
-        uint64_t scalars = k->given ? k->n_scalars : TG_MAX_SCALARS;
+        uint64_t tensors = k->call ? TG_COMM_TENSORS : k->given ? k->n_tensors : TG_MAX_TENSORS;
+        uint64_t scalars = k->call ? TG_COMM_SCALARS : k->given ? k->n_scalars : TG_MAX_SCALARS;
         uint64_t bytes = tg_stored_most_bytes((uint32_t)tensors, (uint32_t)scalars);
         most = bytes > most ? bytes : most;
     }
@@ -233,6 +234,7 @@ tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *
               .size = sizeof at.o,
               .first_kernel = g->module->first,
               .n_kernels = g->module->n_kernels,
+              .n_own_kernels = g->module->workload->n_kernels,
               .n_rings = runtime->n_rings,
               .flags = runtime->scopes_own_slots ? TG_SCOPES_OWN_SLOTS : 0,
               .poison = g->module->device->poison,

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "common/task_check.h"
 #include "host/text.h"
+#include <taskglass/wire/comm.h>
 #include <stdio.h>
 
 static tg_status explain_kernels(const struct tg_module *m, const uint32_t kernel[TG_PARTS],
@@ -18,7 +19,8 @@ static tg_status explain_kernels(const struct tg_module *m, const uint32_t kerne
             return tg_error_set(error, TG_BAD_ARGUMENT,
                                 "task %s: no kernel %u; the module has %u kernel%s, numbered from "
                                 "0 in the order of .kernels in its TG_WORKLOAD",
-                                task, kernel[part], m->n_kernels, m->n_kernels == 1 ? "" : "s");
+                                task, kernel[part], m->workload->n_kernels,
+                                m->workload->n_kernels == 1 ? "" : "s");
     }
     if (present == 0)
         return tg_error_set(error, TG_BAD_ARGUMENT, "task %s has no kernel", task);
@@ -184,6 +186,16 @@ static tg_status explain_signature(const struct tg_module *m, uint32_t kernel, c
                         more ? "; was tg_args_init called for this task?" : "");
 }
 
+/* A call is submitted by its own function, which gives it its scalars and has checked it. */
+static tg_status explain_call(const struct tg_module *m, uint32_t kernel, const char *who,
+                              const struct tg_args *args, struct tg_error *error)
+{
+    if (args->n_scalars == TG_COMM_SCALARS)
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s is a call and no kernel; use %s()", who,
+                        tg_module_kernel_name(m, kernel), tg_module_kernel_name(m, kernel));
+}
+
 tg_status tg_task_explain(const struct tg_module *m, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args, uint64_t task, struct tg_error *error)
 {
@@ -198,7 +210,9 @@ tg_status tg_task_explain(const struct tg_module *m, const uint32_t kernel[TG_PA
             status = explain_address(m, &args->tensor[i], i, who, error);
     for (uint32_t part = 0; status == TG_OK && part < TG_PARTS; part++)
         if (kernel[part] != TG_NO_KERNEL)
-            status = explain_signature(m, kernel[part], who, args, error);
+            status = kernel[part] < m->workload->n_kernels
+                         ? explain_signature(m, kernel[part], who, args, error)
+                         : explain_call(m, kernel[part], who, args, error);
     return status;
 }
 

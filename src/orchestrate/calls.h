@@ -76,4 +76,13 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
 TG_FN uint64_t tg_call_table(struct tg_rt *rt, const struct tg_tensor *tensor, const int64_t *index,
                              uint32_t n, const char *site);
 
+/* comm_calls.c */
+TG_FN int32_t tg_call_rank(struct tg_rt *rt);
+TG_FN int32_t tg_call_ranks(struct tg_rt *rt);
+TG_FN uint64_t tg_call_communicate(struct tg_rt *rt, enum tg_comm_kind kind, int32_t peer,
+                                   int32_t tag, int32_t operation, const struct tg_args *args,
+                                   const char *site);
+/* Before a run: no call has been numbered. */
+TG_FN void tg_comm_counts_clear(const struct tg_engine *e);
+
 #endif

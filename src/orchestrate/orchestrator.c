@@ -130,9 +130,10 @@ TG_FN static void fail(struct tg_rt *rt, const char *text, const char *site)
 
 /* ── a run ─────────────────────────────────────────────────────────────────────────────── */
 
-TG_DATA static const struct tg_rt_ops ops = {tg_call_submit,      tg_call_depend,    tg_call_alloc,
-                                             tg_call_scope_begin, tg_call_scope_end, fail,
-                                             tg_call_output,      tg_call_read,      tg_call_table};
+TG_DATA static const struct tg_rt_ops ops = {
+    tg_call_submit,    tg_call_depend, tg_call_alloc,  tg_call_scope_begin,
+    tg_call_scope_end, fail,           tg_call_output, tg_call_read,
+    tg_call_table,     tg_call_rank,   tg_call_ranks,  tg_call_communicate};
 
 TG_FN static void clear_report(struct tg_orchestrator_report *report)
 {
@@ -185,7 +186,8 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->want_ring = 0;
     self->line = root_site;
     self->depth = 0;
-    self->reading = false;
+    self->reading = self->calls = false;
+    tg_comm_counts_clear(e);
     self->reads.head = 0;
     tg_given_init(&self->given, TG_DEVICE_PTR(const struct tg_args, o->args));
     for (uint32_t r = 0; r < TG_RINGS; r++) {

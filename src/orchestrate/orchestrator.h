@@ -89,6 +89,7 @@ struct tg_orchestrator {
     uint8_t watches;  /* bits of enum tg_logged: who wants to know scopes */
     bool samples;     /* scope stats are sampled */
     bool reading;     /* tg_read gathers writers: no task is being submitted */
+    bool calls;       /* the task being submitted is a call of communication */
     bool scopes_own_slots;
     bool eager;       /* cores have CPUs of their own: announce every task at once */
     bool alone;       /* all threads share one CPU: run tasks while waiting */
@@ -105,6 +106,7 @@ struct tg_orchestrator {
     const char *line;   /* of the call that may have to wait */
     uint32_t want_ring; /* the ring whose resource that call wants */
     uint32_t task;      /* slot of the task being submitted */
+    uint32_t call_line;  /* of a call: as in struct tg_comm_note */
     uint64_t task_ref;
     uint32_t depth; /* open scopes */
     struct tg_open_scope scope[TG_MAX_DEPTH];

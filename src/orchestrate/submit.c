@@ -250,9 +250,12 @@ TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
                                                const struct tg_args *args)
 {
     uint32_t first = self->o->first_kernel;
+    uint32_t n_kernels = self->calls ? self->o->n_kernels : self->o->n_own_kernels;
     if (!tg_args_within_limits(args) ||
-        !tg_task_set_kernels(desc, kernel, self->kernel, self->o->n_kernels, first))
+        !tg_task_set_kernels(desc, kernel, self->kernel, n_kernels, first))
         return TG_FAULT_ARGUMENTS;
+    if (self->calls)
+        self->e->comm_note[self->task].line = self->call_line;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (kernel[part] != TG_NO_KERNEL && !tg_signature_fits(&self->kernel[kernel[part]], args))
             return TG_FAULT_ARGUMENTS;

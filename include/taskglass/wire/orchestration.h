@@ -29,7 +29,7 @@
 #include <taskglass/wire/tensor.h>
 
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
-#define TG_ORCHESTRATION_VERSION 6u
+#define TG_ORCHESTRATION_VERSION 7u
 
 /* Values of `succ` in a device-built task besides the number of a dependency. */
 #define TG_DEP_NONE UINT32_MAX         /* no task waits for it */
@@ -48,7 +48,7 @@ struct tg_kernel_desc {
     uint8_t given; /* 1: there is a signature; 0: any arguments */
     uint8_t n_tensors;
     uint8_t n_scalars;
-    uint8_t reserved0;
+    uint8_t call; /* 1 + enum tg_comm_kind of a call, which has no signature; 0: a kernel */
     uint8_t role[TG_MAX_TENSORS];
     uint8_t tensor_dtype[TG_MAX_TENSORS]; /* TG_DTYPE_NONE: any */
     uint8_t scalar_dtype[TG_MAX_SCALARS];
@@ -200,7 +200,10 @@ enum tg_orchestration_fault {
     TG_FAULT_FULL = 13,        /* a resource is full and can never drain */
     TG_FAULT_HELD = 14,        /* waits for a task that its own scope holds back */
     TG_FAULT_MEMORY = 15,      /* tensor `argument` is not in device memory */
-    TG_FAULT_TABLE = 16        /* tg_table; `table`, `argument`, `task` and `refused` */
+    TG_FAULT_TABLE = 16,       /* tg_table; `table`, `argument`, `task` and `refused` */
+    /* tg_send and the like; `table`: enum tg_comm_fault, kernel[0]: enum tg_comm_kind, `refused` with the
+     * scalars of a call */
+    TG_FAULT_CALL = 17
 };
 
 /* Why tg_table refuses to read an element. */
@@ -243,7 +246,7 @@ struct tg_orchestrator_report {
     char owner[128];     /* source line of the scope that it is about */
     char text[128];
     uint32_t more_sites; /* 1: there were more than TG_NUMBERED_SITES */
-    uint32_t table;      /* enum tg_table_fault; 0: none */
+    uint32_t table;      /* enum tg_table_fault, or of a call enum tg_comm_fault; 0: none */
     uint64_t sites_word; /* n_sites with a check (tg_word_seal), stored after the last text (N1) */
     uint32_t waits_line; /* site of the call that waits, while waits_for says for what */
     uint32_t reserved0;
@@ -289,7 +292,8 @@ struct tg_orchestration {
     uint64_t args_blocks;           /* struct tg_args_block[n_args_blocks] */
     uint32_t first_block[TG_RINGS]; /* of the arguments of the ring's tasks */
     uint32_t n_args_blocks; /* of all rings; the arguments are that many TG_ARGS_BLOCK long */
-    uint32_t reserved0;
+    uint32_t
+        n_own_kernels; /* of n_kernels, those of the workload; behind them are calls (wire/comm.h) */
     uint64_t reserved[4];
     struct tg_ring_cursors cursors[TG_RINGS];
     struct tg_orchestrator_report report;

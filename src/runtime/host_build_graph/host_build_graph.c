@@ -3,6 +3,7 @@
  * tg_graph_upload sends to the device once it is complete. */
 #include "base/error.h"
 #include "common/task_check.h"
+#include "host/device_comm.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 #include "host/tables.h"
@@ -105,6 +106,44 @@ static uint64_t hbg_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
         status = tg_graph_set_line(hbg->graph, site, &why);
     if (status == TG_OK)
         status = tg_graph_add_mix(hbg->graph, kernel, args, &task, &why);
+    if (status != TG_OK)
+        fail_at(hbg, status, why.text, site);
+    else
+        note_outputs(hbg, args, task);
+    return task;
+}
+
+static int32_t hbg_rank(struct tg_rt *rt)
+{
+    return (int32_t)tg_device_rank(((struct tg_hbg *)rt)->graph->module->device);
+}
+
+static int32_t hbg_ranks(struct tg_rt *rt)
+{
+    return (int32_t)tg_device_ranks(((struct tg_hbg *)rt)->graph->module->device);
+}
+
+static uint64_t hbg_communicate(struct tg_rt *rt, enum tg_comm_kind kind, int32_t peer, int32_t tag,
+                                int32_t operation, const struct tg_args *args, const char *site)
+{
+    struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    struct tg_args none, copy;
+    struct tg_error why;
+    uint64_t task = TG_TASK_NONE;
+    tg_status status = TG_OK;
+    tg_args_init(&none);
+    if (has_failed(hbg))
+        return TG_TASK_NONE;
+    args = args ? args : &none;
+    if (has_new(args)) {
+        copy = *args;
+        args = &copy;
+        status = allocate_new(hbg, &copy, &why);
+    }
+    if (status == TG_OK)
+        status = tg_graph_set_line(hbg->graph, site, &why);
+    if (status == TG_OK)
+        status = tg_graph_communicate(hbg->graph, kind, peer, tag, operation, args, &task, &why);
     if (status != TG_OK)
         fail_at(hbg, status, why.text, site);
     else
@@ -269,6 +308,9 @@ static const struct tg_rt_ops hbg_ops = {
     .output = hbg_output,
     .read = hbg_read,
     .table = hbg_table,
+    .rank = hbg_rank,
+    .ranks = hbg_ranks,
+    .communicate = hbg_communicate,
 };
 
 /* Returns the first error of the orchestration, with its source line, or that the graph is full. */

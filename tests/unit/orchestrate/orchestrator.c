@@ -42,6 +42,7 @@ static struct tg_orchestrator *prepare(tg_orchestrate_fn orchestrate, bool has_m
     memory.kernel[0].core = TG_AIV;
     memory.o = (struct tg_orchestration){
         .n_kernels = 1,
+        .n_own_kernels = 1,
         .args = ADDRESS(&memory.args),
         .kernels = ADDRESS(memory.kernel),
         .payload_stride = STRIDE,

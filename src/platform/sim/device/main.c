@@ -254,7 +254,7 @@ static const struct tg_workload *orchestrated_by(const struct device *d,
     const struct tg_orchestration *o =
         TG_DEVICE_PTR(const struct tg_orchestration, launch->orchestration);
     for (const struct loaded *l = d->modules; l != NULL; l = l->next)
-        if (l->first == o->first_kernel && l->workload->n_kernels == o->n_kernels)
+        if (l->first == o->first_kernel && l->workload->n_kernels == o->n_own_kernels)
             return l->workload;
     return NULL;
 }
