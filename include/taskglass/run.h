@@ -9,6 +9,7 @@
 #include <taskglass/schedule.h>
 #include <taskglass/source.h>
 #include <taskglass/wire/stream.h>
+#include <taskglass/wire/comm.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,7 +104,8 @@ TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config
 TG_API tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error);
 
 /* Asks the run to end: running tasks finish, no others start. Any thread may call it until the run
- * is destroyed. If a kernel does not return within the no-progress limit, the device is lost. */
+ * is destroyed. If a kernel does not return within the no-progress limit, the device is lost. The runs of
+ * other ranks end with it, whether or not somebody waits for this one. */
 TG_API void tg_run_cancel(struct tg_run *run);
 
 /* Tasks finished so far, and in total. Cheap; for progress displays. */
@@ -172,6 +174,17 @@ struct tg_orchestration_result {
     char advice[200]; /* the option to set; also for a ring that can never drain */
 };
 
+/* What the run communicated with other ranks (comm.h). */
+struct tg_run_comm_result {
+    bool on; /* the device has joined a job, or its workload communicates */
+    uint32_t rank, ranks;
+    char transport[32];            /* "local" */
+    uint64_t calls[TG_COMM_KINDS]; /* that completed, by kind */
+    uint64_t bytes_sent, bytes_received;
+    uint64_t messages_sent, messages_received;
+    uint64_t waiting; /* calls that had not completed when the run ended */
+};
+
 /* How a run ended, and what it did. */
 struct tg_run_result {
     tg_status status;
@@ -195,6 +208,7 @@ struct tg_run_result {
     struct tg_scope_result scopes;
     struct tg_run_trace trace;
     struct tg_schedule_result schedule;
+    struct tg_run_comm_result comm;
 };
 /* The result of a run that has ended; its status is TIMED_OUT while the run has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+#include "host/device_comm.h"
 #include "host/device.h"
 #include "base/error.h"
 #include "host/module.h"
@@ -186,6 +187,7 @@ void tg_device_close(struct tg_device *device)
 {
     if (device == NULL)
         return;
+    tg_device_leave(device);
     device->ops->close(device->state);
     tg_module_free_all(device->modules);
     pthread_mutex_destroy(&device->cancelling);

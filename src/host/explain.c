@@ -2,6 +2,7 @@
 /* Finds the chain of waits and its root, and the words for them. */
 #include "host/explain.h"
 #include "base/error.h"
+#include "host/device_comm.h"
 #include "host/site_names.h"
 #include "host/text.h"
 #include <stdarg.h>
@@ -532,6 +533,12 @@ static const char *is_word(const struct tg_run *run, uint64_t n)
     return !run->is_view ? (n == 1 ? " was" : "s were") : n == 1 ? " is" : "s are";
 }
 
+/* Tasks that no core runs may be calls that wait for other ranks: the device does not list these. */
+static bool may_wait_for_ranks(const struct tg_run *run)
+{
+    return tg_device_ranks(run->device) > 1;
+}
+
 /* Tasks that no core has taken, and how many cores could have. */
 static void say_ready(struct story *s)
 {
@@ -577,8 +584,9 @@ static void say_overdue(struct story *s)
                  (unsigned long long)(w->n - running), waits_word(run, w->n - running),
                  run->is_view ? "runs" : "ran");
     if (!w->complete && w->problem == NULL && rest > w->n)
-        say_also(s, "%llu more task%s ready for a core, or waited for such a task",
-                 (unsigned long long)(rest - w->n), is_word(run, rest - w->n));
+        say_also(s, "%llu more task%s ready for a core%s, or waited for such a task",
+                 (unsigned long long)(rest - w->n), is_word(run, rest - w->n),
+                 may_wait_for_ranks(run) ? ", a call that waited for another rank" : "");
     for (uint32_t i = 0; i < s->e->n_cores; i++) {
         const struct tg_explain_core *core = &s->e->core[i];
         struct tg_collector_counts counts;
@@ -644,10 +652,14 @@ static void explain_waits(struct story *s)
     if (orchestrates(run) && !waits && s->e->root_kind != TG_ROOT_ORCHESTRATION)
         say_orchestrator_busy(s);
     if (s->e->root[0] == '\0' && run->is_view)
-        say_root(s, TG_ROOT_NONE, "nothing runs and nothing waits at this moment");
+        say_root(s, TG_ROOT_NONE, "%s",
+                 may_wait_for_ranks(run)
+                     ? "no task runs at this moment; calls may wait for other ranks"
+                     : "nothing runs and nothing waits at this moment");
     else if (s->e->root[0] == '\0')
-        say_root(s, TG_ROOT_UNKNOWN,
-                 "why nothing moved is not known: no task runs, and none is ready");
+        say_root(s, TG_ROOT_UNKNOWN, "why nothing moved is not known: no task runs, and %s",
+                 may_wait_for_ranks(run) ? "calls may have waited for other ranks"
+                                         : "none is ready");
 }
 
 /* ── a run that failed ─────────────────────────────────────────────────────────────────── */

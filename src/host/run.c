@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "host/device_log.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,9 +200,34 @@ void tg_run_end_recording(struct tg_run *run)
         write_trace(run);
 }
 
+/* A rank whose own part went well may still have failed: with a send, say, that nobody received. */
+static void end_comm(struct tg_run *run)
+{
+    struct tg_run_comm_result *result = &run->result.comm;
+    struct tg_comm_result ended;
+    if (run->comm.comm == NULL)
+        return;
+    tg_run_comm_stop(&run->comm, run->error.status, run->error.text, &ended);
+    result->on = true;
+    result->rank = tg_comm_rank(run->comm.comm);
+    result->ranks = tg_comm_ranks(run->comm.comm);
+    snprintf(result->transport, sizeof result->transport, "%s", tg_comm_transport(run->comm.comm));
+    memcpy(result->calls, ended.calls, sizeof result->calls);
+    result->bytes_sent = ended.bytes_sent;
+    result->bytes_received = ended.bytes_received;
+    result->messages_sent = ended.messages_sent;
+    result->messages_received = ended.messages_received;
+    result->waiting = ended.waiting;
+    if (run->error.status == TG_OK && ended.status != TG_OK) {
+        run->result.status = ended.status;
+        tg_error_set(&run->error, ended.status, "%s", ended.text);
+    }
+}
+
 /* Lets the next run have the folders, even while this one's handle still exists. */
 static void end_files(struct tg_run *run)
 {
+    end_comm(run);
     tg_run_end_recording(run);
     tg_run_stop_answering(run);
     tg_run_unlock_folders(run);
@@ -231,6 +257,15 @@ static void end_failed(struct tg_run *run)
     tg_status status = tg_run_orchestration_error(run, &run->error);
     end(run, status);
     run->result.waiting = run->result.tasks - run->result.finished;
+    tg_run_keep_explanation(run);
+}
+
+/* Ends the run: communication with other ranks failed, and the device has stopped. */
+static void end_by_comm(struct tg_run *run, const struct tg_error *why)
+{
+    end(run, why->status);
+    run->result.waiting = run->result.tasks - run->result.finished;
+    run->error = *why;
     tg_run_keep_explanation(run);
 }
 
@@ -275,6 +310,21 @@ static void locate(struct tg_run *run)
     } while (!is_located(run) && now() < until);
 }
 
+/* Of a run that was given up: what failed first was communication, or it is what the run waited for. */
+static void explain_by_comm(struct tg_run *run)
+{
+    struct tg_error failed;
+    const bool has_failed_elsewhere = tg_run_comm_failed(&run->comm, &failed) &&
+                                      !(failed.status == TG_CANCELLED && tg_run_is_cancelled(run));
+    if (has_failed_elsewhere) {
+        run->result.status = failed.status;
+        run->error = failed;
+    } else if (run->error.status == TG_HANG && run->comm.why[0] != '\0') {
+        tg_error_set(&run->error, TG_HANG, "no rank made progress for %g s: %s", run->idle.seconds,
+                     run->comm.why);
+    }
+}
+
 /* Ends the run: nothing has moved for as long as the no-progress limit allows. */
 static void give_up(struct tg_run *run)
 {
@@ -290,6 +340,7 @@ static void give_up(struct tg_run *run)
     if (!ops->memory_dies)
         ops->kill(run->device->state);
     end_lost(run, cancelled ? TG_CANCELLED : TG_HANG);
+    explain_by_comm(run);
     if (ops->memory_dies) {
         tg_run_end_recording(run);
         ops->kill(run->device->state);
@@ -330,12 +381,42 @@ static bool is_idle_for_too_long(struct tg_run *run, pid_t pid)
     return is_over;
 }
 
+/* Asks the device to stop once communication has failed, and gives it no more time than a cancelled run
+ * has: a kernel may not return. */
+static void watch_comm(struct tg_run *run)
+{
+    struct tg_error failed;
+    if (tg_run_comm_moves(&run->comm, run->finished))
+        tg_run_note_progress(run);
+    if (!tg_run_comm_failed(&run->comm, &failed))
+        return;
+    if (failed.status == TG_CANCELLED && tg_run_is_cancelled(run))
+        return; /* it is this run, and has been asked to stop */
+    if (!run->comm_stopped) {
+        run->idle.seconds = fmin(run->idle.seconds, TG_RUN_CANCEL_SECONDS);
+        tg_run_note_progress(run);
+    }
+    run->comm_stopped = true;
+    tg_device_cancel(run->device, run);
+}
+
+/* A last look before a run is given up. What other ranks said of their progress may be old. */
+static bool moves_elsewhere(struct tg_run *run)
+{
+    if (tg_run_is_cancelled(run) || run->comm_stopped ||
+        !tg_run_comm_ask(&run->comm, run->finished))
+        return false;
+    tg_run_note_progress(run);
+    return true;
+}
+
 static void watch_progress(struct tg_run *run)
 {
     uint64_t collected = run->collector ? tg_collector_progress(run->collector) : 0;
     struct tg_device_info info;
     tg_device_get_info(run->device, &info);
     look(run);
+    watch_comm(run);
     tg_run_ask_places(run);
     if ((tg_run_is_cancelled(run) && !run->seen_cancel) || collected != run->collected) {
         if (tg_run_is_cancelled(run) && run->cancel_seconds > 0)
@@ -349,7 +430,7 @@ static void watch_progress(struct tg_run *run)
     run->failing = run->report.status != TG_OK;
     if (run->failing && tg_limit_look(&run->grace, info.pid))
         give_up_on_orchestration(run);
-    else if (is_idle_for_too_long(run, has_time(run) ? info.pid : 0))
+    else if (is_idle_for_too_long(run, has_time(run) ? info.pid : 0) && !moves_elsewhere(run))
         give_up(run);
 }
 
@@ -367,6 +448,7 @@ static enum tg_poll poll_device(struct tg_run *run, int milliseconds)
 
 static void take_poll(struct tg_run *run, enum tg_poll poll)
 {
+    struct tg_error failed;
     if (poll != TG_POLL_RUNNING)
         end_views(run);
     switch (poll) {
@@ -377,6 +459,8 @@ static void take_poll(struct tg_run *run, enum tg_poll poll)
         look(run);
         if (run->report.status != TG_OK)
             end_failed(run);
+        else if (!tg_run_is_cancelled(run) && tg_run_comm_failed(&run->comm, &failed))
+            end_by_comm(run, &failed);
         else
             end_cancelled(run);
         break;

@@ -11,6 +11,7 @@
 #include "host/graph.h"
 #include "host/live.h"
 #include "host/pulse.h"
+#include "host/run_comm.h"
 #include "host/schedule_area.h"
 #include "host/trace_collector.h"
 #include <taskglass/explain.h>
@@ -47,6 +48,8 @@ struct tg_run {
     struct tg_collector *collector; /* NULL without a recording */
     struct tg_trace_collector *tracer; /* NULL without a trace */
     struct tg_schedule_area schedule;
+    struct tg_run_comm comm;
+    bool comm_stopped; /* the device was asked to stop because communication has failed */
     const struct tg_run_place *place; /* NULL: the caller has none; valid while the run goes on */
     struct tg_pulse pulse;            /* while the device may wait for the host */
     uint64_t collected;               /* the collector's progress at the last look */
@@ -73,11 +76,12 @@ struct tg_run {
 /* For a caller that holds the lock of the run's folders itself, and keeps it until the run is destroyed, as
  * it does with the place. */
 struct tg_run_place {
+    const char *folder; /* of the run's files; NULL: not known */
     const struct tg_run_lock *lock;
     struct tg_live_server *live; /* that answers there; NULL: none */
     /* for the trace; texts may be NULL */
     const char *case_name, *runtime;
-    struct tg_watch watch; /* asked while the trace is written, which can take long */
+    struct tg_watch watch; /* asked while the trace is written, and while other ranks still go on */
 };
 /* tg_run_start in such a place; `held` may be NULL. After a failure *left says which files there are: what
  * was begun is complete, without a record of a task. `left` may be NULL. */

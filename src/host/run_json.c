@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/comm.h>
 #include <taskglass/json.h>
 #include <taskglass/recording.h>
 
@@ -415,6 +416,28 @@ static void put_schedule(struct tg_json *json, const struct tg_schedule_result *
     tg_json_end_object(json);
 }
 
+/* Only of a run that could communicate. */
+static void put_comm(struct tg_json *json, const struct tg_run_comm_result *comm)
+{
+    if (!comm->on)
+        return;
+    tg_json_key(json, "comm");
+    tg_json_begin_object(json);
+    tg_json_put_uint(json, "rank", comm->rank);
+    tg_json_put_uint(json, "ranks", comm->ranks);
+    tg_json_put_string(json, "transport", comm->transport);
+    tg_json_key(json, "calls");
+    tg_json_begin_line_object(json);
+    for (uint32_t kind = 0; kind < TG_COMM_KINDS; kind++)
+        if (comm->calls[kind] > 0)
+            tg_json_put_uint(json, tg_comm_kind_name(kind), comm->calls[kind]);
+    tg_json_end_object(json);
+    tg_json_put_uint(json, "bytes_sent", comm->bytes_sent);
+    tg_json_put_uint(json, "bytes_received", comm->bytes_received);
+    tg_json_put_uint(json, "waiting", comm->waiting);
+    tg_json_end_object(json);
+}
+
 /* Only of a run that was traced. */
 static void put_trace(struct tg_json *json, const char *file, const struct tg_run_trace *trace)
 {
@@ -491,6 +514,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_scope_stats(json, &e->run.scopes);
     put_trace(json, facts->config->trace, &e->run.trace);
     put_schedule(json, &e->run.schedule);
+    put_comm(json, &e->run.comm);
     put_warnings(json, e);
     tg_json_end_object(json);
 }

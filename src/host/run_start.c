@@ -8,6 +8,7 @@
 #include "host/seconds.h"
 #include "host/text.h"
 #include "recording/record.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #define DEFAULT_TIMEOUT 10.0
@@ -32,6 +33,7 @@ void tg_run_free(struct tg_run *run)
     tg_trace_collector_destroy(run->tracer); /* before the recorder that it looks at */
     tg_collector_destroy(run->collector);
     tg_schedule_area_destroy(&run->schedule);
+    tg_run_comm_destroy(&run->comm);
     tg_run_unlock_folders(run);
     free(run->status);
     free(run->running);
@@ -183,6 +185,59 @@ static tg_status set_up_schedule(struct tg_run *run, const struct tg_schedule *s
                 &run->graph->told.schedule, error);
 }
 
+/* Called by the thread of the communication, perhaps before the device knows of the run: the thread that
+ * waits for the run asks again. */
+static void on_comm_failure(void *argument)
+{
+    struct tg_run *run = argument;
+    tg_device_cancel(run->device, run);
+}
+
+/* Called by the thread of the communication. */
+static bool is_comm_cancelled(void *argument)
+{
+    return tg_run_is_cancelled(argument);
+}
+
+/* Called by the thread that waits for the run, while other ranks still go on. */
+static bool is_comm_stopped(void *argument)
+{
+    const struct tg_run *run = argument;
+    return run->place->watch.stop(run->place->watch.context);
+}
+
+/* Likewise on a device that is alone, unless the graph may communicate. */
+static tg_status set_up_comm(struct tg_run *run, const struct tg_run_config *config,
+                             struct tg_error *error)
+{
+    bool schedule = config != NULL && config->schedule != NULL;
+    run->comm.on_failure = on_comm_failure;
+    run->comm.is_cancelled = is_comm_cancelled;
+    run->comm.is_stopped = run->place && run->place->watch.stop ? is_comm_stopped : NULL;
+    run->comm.context = run;
+    tg_status status = tg_run_comm_set_up(&run->comm, run->graph, schedule, error);
+    if (status != TG_OK)
+        return status;
+    return tell(run->graph, offsetof(struct tg_launch, comm), run->comm.address,
+                &run->graph->told.comm, error);
+}
+
+/* A log of the calls belongs to what is recorded about a run. */
+static tg_status start_comm(struct tg_run *run, const struct tg_run_config *config,
+                            const struct tg_run_place *place, struct tg_error *error)
+{
+    const char *folder = NULL;
+    char path[4096 + 16];
+    if (config != NULL && config->record != NULL && config->record->level != TG_LEVEL_OFF)
+        folder = config->record->output_dir;
+    else if (config != NULL && place != NULL && (config->deps || config->trace != NULL))
+        folder = place->folder;
+    if (folder != NULL &&
+        (size_t)snprintf(path, sizeof path, "%s/comm.jsonl", folder) >= sizeof path)
+        folder = NULL;
+    return tg_run_comm_start(&run->comm, folder ? path : NULL, error);
+}
+
 /* A graph that the host built has no rings: writes a scope stats file that says so. */
 static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
@@ -278,7 +333,11 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     if (status == TG_OK)
         status = set_up_schedule(run, config ? config->schedule : NULL, error);
     if (status == TG_OK)
+        status = set_up_comm(run, config, error);
+    if (status == TG_OK)
         status = set_up_pulse(run, error);
+    if (status == TG_OK)
+        status = start_comm(run, config, held, error);
     run->device->lost |= status == TG_DEVICE_LOST;
     if (status != TG_OK)
         return status;
@@ -288,6 +347,7 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     run->launched = true;
     start.address = run->graph->image;
     start.is_built = run->graph->layout != NULL;
+    start.comm = run->comm.address;
     status = run->device->ops->launch(run->device->state, &start, error);
     if (status == TG_DEVICE_LOST)
         run->device->lost = true;
@@ -303,17 +363,31 @@ tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *confi
     return tg_run_start_in(graph, config, NULL, run, NULL, error);
 }
 
+/* The other ranks may have begun this run, and wait for the calls of this one. */
+static void tell_others(struct tg_run *run, tg_status status, const struct tg_error *error)
+{
+    const char *text = error != NULL ? error->text : "";
+    struct tg_comm_result others;
+    if (run->comm.started)
+        tg_run_comm_stop(&run->comm, status, text, &others);
+    else
+        tg_run_comm_refuse(run->device, status, text);
+}
+
 tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
                           const struct tg_run_place *held, struct tg_run **out,
                           struct tg_run_result *left, struct tg_error *error)
 {
     struct tg_run *run = tg_run_new(graph, config, NULL);
     tg_status status;
-    if (run == NULL)
+    if (run == NULL) {
+        tg_run_comm_refuse(graph->module->device, TG_NO_MEMORY, "out of host memory");
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    }
     run->place = held;
     status = launch(run, config, held, error);
     if (status != TG_OK) {
+        tell_others(run, status, error);
         run->result.status = status;
         tg_run_end_recording(run);
         if (left != NULL)
