@@ -69,6 +69,8 @@ struct tg_case_ops {
     double *(*expect)(struct tg_case *c, const char *name, double atol, double rtol);
     void *(*expect_exact)(struct tg_case *c, const char *name);
     void (*fail)(struct tg_case *c, const char *text);
+    int32_t (*rank)(struct tg_case *c);
+    int32_t (*ranks)(struct tg_case *c);
 };
 
 /* A case that is being prepared; use the macros below. */
@@ -131,6 +133,10 @@ struct tg_workload {
 #define tg_case_expect(c, name, atol, rtol) ((c)->ops->expect((c), (name), (atol), (rtol)))
 /* In golden: bytes to be filled; the output must equal them bit for bit. */
 #define tg_case_expect_exact(c, name) ((c)->ops->expect_exact((c), (name)))
+/* This rank and how many there are (comm.h): 0 and 1 for a device alone. Each rank prepares its own
+ * part, and golden computes what that rank's outputs must be. */
+#define tg_case_rank(c) ((c)->ops->rank((c)))
+#define tg_case_ranks(c) ((c)->ops->ranks((c)))
 /* Ends the run with exit 2 and this text. */
 #define tg_case_fail(c, text) ((c)->ops->fail((c), (text)))
 

@@ -44,6 +44,7 @@ tg_status tg_case_open(const struct tg_workload *workload, const char *name, con
     host->workload = workload;
     host->def = &workload->cases[number];
     host->memory_limit = memory_limit;
+    host->ranks = 1;
     tg_status status = tg_case_params_parse(&host->params, host->def->params, error);
     for (uint32_t i = 0; i < n_set && status == TG_OK; i++)
         status = tg_case_params_set(&host->params, set[i], error);
@@ -53,6 +54,12 @@ tg_status tg_case_open(const struct tg_workload *workload, const char *name, con
     }
     *out = host;
     return TG_OK;
+}
+
+void tg_case_set_rank(struct tg_case_host *host, uint32_t rank, uint32_t ranks)
+{
+    host->rank = rank;
+    host->ranks = ranks;
 }
 
 void tg_case_close(struct tg_case_host *host)

@@ -48,6 +48,8 @@ tg_status tg_case_open(const struct tg_workload *workload, const char *name, con
                        uint32_t n_set, uint64_t memory_limit, struct tg_case_host **host,
                        struct tg_error *error);
 void tg_case_close(struct tg_case_host *host);
+/* What tg_case_rank and tg_case_ranks say; before prepare. Without it: rank 0 of 1. */
+void tg_case_set_rank(struct tg_case_host *host, uint32_t rank, uint32_t ranks);
 
 /* Each calls the workload's function, through the guard unless that is NULL, and returns its first
  * error. After golden succeeds, every output has an expected value. */

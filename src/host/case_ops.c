@@ -254,6 +254,16 @@ static void op_fail(struct tg_case *c, const char *text)
     stop(host_of(c), TG_BAD_ARGUMENT, "%s", text ? text : "the workload failed and gave no reason");
 }
 
+static int32_t op_rank(struct tg_case *c)
+{
+    return (int32_t)host_of(c)->rank;
+}
+
+static int32_t op_ranks(struct tg_case *c)
+{
+    return (int32_t)host_of(c)->ranks;
+}
+
 const struct tg_case_ops tg_case_host_ops = {
     .text = op_text,
     .integer = op_integer,
@@ -264,4 +274,6 @@ const struct tg_case_ops tg_case_host_ops = {
     .expect = op_expect,
     .expect_exact = op_expect_exact,
     .fail = op_fail,
+    .rank = op_rank,
+    .ranks = op_ranks,
 };

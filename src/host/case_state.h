@@ -19,6 +19,7 @@ struct tg_case_host {
     struct tg_case_scalar scalar[TG_MAX_SCALARS];
     uint32_t n_tensors;
     uint32_t n_scalars;
+    uint32_t rank, ranks; /* of the job; a device alone is rank 0 of 1 */
     uint64_t memory_limit;
     uint64_t memory;
     enum tg_case_stage stage;
