@@ -164,9 +164,11 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->watch = (e->record ? TG_WATCH_RECORDS : 0) | (e->trace ? TG_WATCH_TRACES : 0) |
                (tg_comm_is_on(e) ? TG_WATCH_CALLS : 0);
     e->edges = launch->edges;
-    e->orchestrates = launch->orchestration != 0;
+    e->done_words = TG_DEVICE_PTR(uint32_t, launch->done_words);
+    e->feed = 0;
+    e->orchestrates = launch->orchestration != 0 && !e->done_words;
     e->either = launch->queue_size[TG_CLASS_EITHER] > 0;
-    e->n_tasks = tg_engine_orchestrates(e) ? UINT64_MAX : launch->n_tasks;
+    e->n_tasks = launch->orchestration != 0 ? UINT64_MAX : launch->n_tasks;
     e->deps = e->edges == TG_EDGES_GROWING ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
     e->awaited = TG_NO_TASK;
     set_patience(e);

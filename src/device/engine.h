@@ -174,6 +174,10 @@ struct tg_engine {
     struct tg_trace_setup *trace;         /* NULL: nothing is traced */
     uint64_t *ready;    /* traced, growing edges: when the task of the slot became ready */
     struct tg_bag *bag; /* NULL: the run has no schedule */
+    /* The orchestrator runs beside the device (device/feed.h), and these tell it which slots' tasks have
+     * completed; NULL: it is a thread of the device. */
+    uint32_t *done_words;
+    struct tg_feed *feed; /* in the engine of such an orchestrator: its end of the feeding ring */
     const struct tg_comm_setup *comm; /* NULL: the device is alone and the graph has no calls */
     struct tg_comm_note *comm_note;   /* of each slot; only in runs with calls (device/comm.h) */
     uint32_t comm_slots;
@@ -181,7 +185,7 @@ struct tg_engine {
      * then compares it in memory, which takes an instruction less. */
     uint64_t watch;
     uint32_t edges;    /* enum tg_edge_storage */
-    bool orchestrates; /* the device builds the graph */
+    bool orchestrates; /* one of its threads builds the graph */
     /* Tasks that become ready go to the device's queue, where all workers look first, or to the bag. */
     bool shares;
     bool either; /* the run can have tasks that either kind of core runs */

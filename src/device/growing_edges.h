@@ -113,6 +113,8 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
                                                       uint32_t task, bool keep)
 {
     uint32_t lanes = tg_target_lanes(), entry = TG_DEP_NONE, next;
+    uint32_t *done_words = TG_TARGET_NEAR(e, done_words);
+    uint32_t number = done_words ? TG_TARGET_NEAR(e, desc)[task].n_succ : 0;
     struct tg_growing_peek peek;
     struct tg_successors successors;
     TG_TARGET_BUNCH(bunch);
@@ -138,6 +140,9 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
         tg_successors_add(&successors, e, w, ready, mine, task_class);
     }
     next = tg_successors_end(&successors, e, w);
+    /* Last: a store across a bus may hold up whatever waits for earlier stores. */
+    if (done_words && tg_target_lane(lanes) == 0)
+        tg_store_told_host(&done_words[task], number);                /* K3 */
     if (!TG_TARGET_SLEEPERS_LOOK && tg_load_seq(&e->awaited) == task) /* F1: check */
         tg_worker_wake_orchestrator(e);
     return next;

@@ -76,6 +76,8 @@
  *                               task for it, and looks only at that position's slot. Needs filled queues
  *   TG_TARGET_MOVES_ROLES       1: a core is a thread, which can take over another lane
  *                               (device/role.h)
+ *   TG_TARGET_FEEDS             1: an orchestrator that runs on this target may run beside the device
+ *                               and feed it through a ring (device/feed.h)
  *   TG_TARGET_FILLS_QUEUES      1: many threads fill all slots of the queues before a run, because one
  *                               that fills them later would take longer than all together
  *   TG_TARGET_STAGES_RECORDS    1: a record is made in device memory and copied when it is complete

@@ -5,6 +5,7 @@
 #define TG_DEVICE_TASK_REF_H
 
 #include "common/atomic.h"
+#include <stdbool.h>
 #include <taskglass/target.h>
 #include <taskglass/wire/orchestration.h>
 
@@ -34,6 +35,15 @@ TG_FN static inline uint64_t tg_task_ref_index(uint64_t ref)
 TG_FN static inline uint64_t tg_task_ref_id(uint64_t ref)
 {
     return (uint64_t)tg_task_ref_ring(ref) << 32 | (uint32_t)tg_task_ref_index(ref);
+}
+
+/* True if the task of the slot has completed. `done_words`: as in struct tg_engine. */
+TG_FN static inline bool tg_task_is_closed(const struct tg_task_desc *desc,
+                                           const uint32_t *done_words, uint32_t slot)
+{
+    if (done_words)
+        return tg_load_acquire_host(&done_words[slot]) == desc[slot].n_succ; /* K3 */
+    return tg_load_acquire(&desc[slot].succ) == TG_DEP_CLOSED;               /* E1 */
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/flow.h"
 #include "orchestrate/calls.h"
+#include "orchestrate/feed.h"
 #include "orchestrate/trace_log.h"
 #include "orchestrate/waits.h"
 #include "device/core.h"
@@ -26,6 +27,8 @@ TG_FN static bool is_stuck(struct tg_orchestrator *self)
 {
     if (self->n_held == 0)
         return false;
+    if (tg_feeds(self->e))
+        return tg_feed_is_still(self->e);
     return self->e->bag ? tg_bag_is_still(self->e) : tg_worker_all_still(self->e);
 }
 
@@ -43,15 +46,19 @@ TG_FN static void sleep_for(struct tg_orchestrator *self, uint32_t slot)
 }
 
 /* While a scope holds tasks back there may be no task left that would wake the orchestrator when it
- * completes, so it naps and looks again. */
-TG_FN static void wait_a_little(struct tg_orchestrator *self, uint32_t slot, uint32_t *round)
+ * completes, so it naps and looks again. Beside the device no task can wake it. True if it is time to
+ * look whether anything still moves, which costs a round trip there. */
+TG_FN static bool wait_a_little(struct tg_orchestrator *self, uint32_t slot, uint32_t *round)
 {
+    if (tg_feeds(self->e))
+        return tg_feed_wait(self->e, round);
     if (tg_wait_round(&self->e->patience, round))
-        return;
+        return true;
     if (self->n_held > 0)
         tg_wait_nap();
     else
         sleep_for(self, slot);
+    return true;
 }
 
 /* Runs other tasks, or that task, instead of waiting. Returns false if there was none to run. */
@@ -94,8 +101,8 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
         if (help_until_closed(self, slot))
             continue;
         tg_orchestrator_announce(self);
-        wait_a_little(self, slot, &round);
-        stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
+        stuck =
+            wait_a_little(self, slot, &round) && is_stuck(self) && !tg_slot_closed(self->e, slot);
     }
     if (self->e->bag)
         tg_bag_go_on(self->e);
@@ -368,7 +375,7 @@ TG_FN void tg_count_end(struct tg_orchestrator *self, bool complete)
     self->mode = TG_MODE_ENDED;
     self->report->counted = complete;
     tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_FAILED);
-    tg_engine_stop(self->e);
+    tg_orchestrator_stop(self);
 }
 
 TG_FN static void look_at_the_clock(struct tg_orchestrator *self)

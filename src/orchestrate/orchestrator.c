@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/orchestrator.h"
 #include "orchestrate/calls.h"
+#include "orchestrate/feed.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/trace_log.h"
 #include "orchestrate/waits.h"
@@ -96,6 +97,15 @@ TG_FN uint32_t tg_orchestrator_line(struct tg_orchestrator *self, const char *si
     return tg_orchestrator_site(self, site) + 1;
 }
 
+TG_FN void tg_orchestrator_stop(struct tg_orchestrator *self)
+{
+    if (tg_feeds(self->e))
+        tg_feed_flush(self->e);
+    tg_engine_stop(self->e);
+    if (tg_feeds(self->e))
+        tg_feed_stop(self->e->feed);
+}
+
 TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
                                 enum tg_orchestration_fault fault, const char *site)
 {
@@ -108,7 +118,7 @@ TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
     tg_copy_site(report->site, sizeof report->site, site);
     report->status = (int32_t)status;
     tg_store_release(&report->state, (uint32_t)TG_ORCHESTRATOR_FAILED);
-    tg_engine_stop(self->e);
+    tg_orchestrator_stop(self);
     return false;
 }
 
@@ -154,6 +164,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->rt.ops = &ops;
     self->user.found = tg_submit_found;
     self->user.desc = e->desc;
+    self->user.done_words = e->done_words;
     for (uint32_t r = 0; r < TG_RINGS; r++)
         self->user.done[r] = &o->cursors[r].done;
     self->user.wait = tg_submit_wait_for_entries;
@@ -178,7 +189,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->finds_edges = o->map_regions != 0;
     self->scopes_own_slots = (o->flags & TG_SCOPES_OWN_SLOTS) != 0;
     self->n_rings = o->n_rings;
-    self->eager = e->patience.spin > 0;
+    self->eager = e->patience.spin > 0 || tg_feeds(e);
     self->alone = e->n_cpus == 1 && e->n_schedulers == 0 && !e->bag;
     self->mode = TG_MODE_RUNS;
     self->serial = self->n_held = self->offered = 0;
@@ -226,6 +237,12 @@ TG_FN static void finish(struct tg_orchestrator *self)
     if (!self->alone)
         tg_orchestrator_announce(self);
     self->mode = TG_MODE_ENDED;
+    if (tg_feeds(self->e)) {
+        tg_feed_end(self->e, self->submitted);
+        tg_feed_flush(self->e);
+        tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_RETURNED);
+        return;
+    }
     tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_RETURNED);
     tg_store_seq(&self->e->n_tasks, self->submitted);
     if (self->alone)

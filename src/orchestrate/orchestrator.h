@@ -102,11 +102,12 @@ struct tg_orchestrator {
     /* Submits and searches of tg_read, from 1; `seen` is compared with it. It must not wrap, or the
      * task with the number of a fresh slot's `seen` loses its edges. */
     uint64_t order;
-    uint64_t asked_map; /* tensor-map entries that tasks asked for, taken or not */
-    const char *line;   /* of the call that may have to wait */
-    uint32_t want_ring; /* the ring whose resource that call wants */
-    uint32_t task;      /* slot of the task being submitted */
+    uint64_t asked_map;  /* tensor-map entries that tasks asked for, taken or not */
+    const char *line;    /* of the call that may have to wait */
+    uint32_t want_ring;  /* the ring whose resource that call wants */
+    uint32_t task;       /* slot of the task being submitted */
     uint32_t call_line;  /* of a call: as in struct tg_comm_note */
+    uint32_t args_bytes; /* of the task being submitted */
     uint64_t task_ref;
     uint32_t depth; /* open scopes */
     struct tg_open_scope scope[TG_MAX_DEPTH];
@@ -150,6 +151,8 @@ TG_FN void tg_orchestrator_announce(struct tg_orchestrator *self);
 /* Keeps the first error; later calls do nothing. Returns false, for the caller to return. */
 TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
                                 enum tg_orchestration_fault fault, const char *site);
+/* Starts no more tasks. */
+TG_FN void tg_orchestrator_stop(struct tg_orchestrator *self);
 /* For scope stats: ends the open scopes, because nothing more will be known about them. */
 TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self);
 /* The number of a source line, which is added to the list of sites if it is new. Two lines have two

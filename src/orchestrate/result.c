@@ -2,6 +2,7 @@
 /* Calls that read: the tensors of a task, the values it computed, and what the run was given. */
 #include "common/stored_args.h"
 #include "orchestrate/calls.h"
+#include "orchestrate/feed.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/origin.h"
 #include "device/recorder.h"
@@ -73,6 +74,18 @@ TG_FN static bool await_writers(struct tg_orchestrator *self, const struct tg_re
     return good;
 }
 
+/* Reads that many bytes of the device's memory. False: the run is over. */
+TG_FN static bool load(struct tg_orchestrator *self, uint64_t address, uint32_t size,
+                       uint64_t *bits)
+{
+    const char *at = TG_DEVICE_PTR(const char, address);
+    if (tg_feeds(self->e))
+        return tg_feed_read(self->e, address, size, bits);
+    for (uint32_t i = 0; i < size; i++)
+        *bits |= (uint64_t)(uint8_t)at[i] << (8 * i);
+    return true;
+}
+
 /* Records a value that the orchestration has read, in the stream after those of the lanes. */
 TG_FN static void record_read(struct tg_orchestrator *self, const struct tg_tensor *tensor,
                               const struct tg_region *region, uint64_t producer, uint64_t bits)
@@ -93,8 +106,6 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
     struct tg_orchestrator *self = tg_of_rt(rt);
     struct tg_region region;
     uint64_t ref = 0, bits = 0;
-    const char *at;
-    uint32_t size;
     if (self->mode == TG_MODE_COUNTS)
         tg_count_end(self, false); /* what follows depends on a result that will never exist */
     if (!tg_runs(self))
@@ -121,10 +132,8 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
         return 0;
     if (self->logs & TG_LOGGED_GRAPH && producer != TG_TASK_NONE)
         tg_edge_log_seen(&self->log, producer);
-    at = TG_DEVICE_PTR(const char, region.lo);
-    size = tg_bits_of(tensor->dtype) / 8;
-    for (uint32_t i = 0; i < size; i++)
-        bits |= (uint64_t)(uint8_t)at[i] << (8 * i);
+    if (!load(self, region.lo, tg_bits_of(tensor->dtype) / 8, &bits))
+        return 0;
     if (tg_record_is_on(self->e))
         record_read(self, tensor, &region, producer, bits);
     return bits;
@@ -157,6 +166,8 @@ TG_FN uint64_t tg_call_table(struct tg_rt *rt, const struct tg_tensor *tensor, c
     if (self->mode == TG_MODE_ENDED)
         return 0;
     fault = tg_given_look(&self->given, tensor, index, n, &offset);
+    if (fault == TG_TABLE_GOOD && tg_feeds(self->e))
+        return tg_feed_look(self->e, tensor->dtype, tensor->addr, offset, self->o->memory_end);
     if (fault == TG_TABLE_GOOD)
         return tg_load_bits(tensor->dtype, TG_DEVICE_PTR(const void, tensor->addr), offset);
     if (tg_runs(self))

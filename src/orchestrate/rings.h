@@ -63,7 +63,7 @@ struct tg_ring {
 
 TG_FN static inline bool tg_slot_closed(const struct tg_engine *e, uint32_t slot)
 {
-    return tg_load_acquire(&e->desc[slot].succ) == TG_DEP_CLOSED; /* E1 */
+    return tg_task_is_closed(e->desc, e->done_words, slot);
 }
 
 TG_FN static inline uint32_t tg_next_place(const struct tg_ring *ring, uint32_t place)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes: beginning and ending them, their memory, and their samples. */
 #include "orchestrate/calls.h"
+#include "orchestrate/feed.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/trace_log.h"
 
@@ -90,7 +91,9 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
         if (scope->first_byte < ring->heap_pin)
             ring->heap_pin = scope->first_byte;
     }
-    if (self->o->poison)
+    if (self->o->poison && tg_feeds(self->e))
+        tg_feed_fill(self->e, t->addr, tg_heap_round(t->storage_bytes), self->o->poison);
+    else if (self->o->poison)
         poison(t->addr, t->storage_bytes, self->o->poison);
     t->owner_depth = (uint8_t)self->depth;
     t->owner = scope->serial;
@@ -240,9 +243,13 @@ TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *sco
         self->n_held--;
         if (self->logs & TG_LOGGED_GRAPH)
             tg_edge_log_let_go(&self->log, self->e->desc[slot].id);
-        if (tg_sub_acq_rel(&self->e->desc[slot].pending, 1u) == 1) /* E2 */
+        if (tg_feeds(self->e))
+            tg_feed_let_go(self->e, slot);
+        else if (tg_sub_acq_rel(&self->e->desc[slot].pending, 1u) == 1) /* E2 */
             tg_offer(self, slot);
     }
+    if (tg_feeds(self->e))
+        tg_feed_have_let_go(self->e);
 }
 
 /* Computes the pins of the ring again, from the scopes that are still open. */

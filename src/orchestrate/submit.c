@@ -2,6 +2,7 @@
 #include "common/stored_args.h"
 #include "common/task_check.h"
 #include "orchestrate/calls.h"
+#include "orchestrate/feed.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/trace_log.h"
 #include "device/target.h"
@@ -52,6 +53,17 @@ TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring *ring)
 
 /* ── edges ─────────────────────────────────────────────────────────────────────────────── */
 
+/* Makes the task being submitted wait for `before`. False: that has completed. */
+TG_FN static inline bool push(struct tg_orchestrator *self, uint32_t before, uint32_t entry)
+{
+    if (!tg_feeds(self->e))
+        return tg_edge_push(self->e, before, entry, self->task);
+    if (tg_slot_closed(self->e, before))
+        return false;
+    tg_feed_edge(self->e->feed, before, entry);
+    return true;
+}
+
 /* Adds one edge to the task being submitted. Returns false if the run is over. */
 TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring *ring, uint32_t before)
 {
@@ -59,7 +71,7 @@ TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring *ring, u
     if (ring->at->dep_head - ring->at->dep_tail >= ring->has.n_deps &&
         !tg_flow_want_dep(self, ring, before, &met))
         return false;
-    if (met || !tg_edge_push(self->e, before, ring->head_dep, self->task))
+    if (met || !push(self, before, ring->head_dep))
         return true;
     ring->at->dep_head++;
     ring->head_dep = ring->head_dep + 1 == ring->has.first_dep + ring->has.n_deps
@@ -178,6 +190,12 @@ TG_FN static bool settle(struct tg_orchestrator *self, bool held)
     struct tg_task_desc *desc = &self->e->desc[self->task];
     struct tg_deps *deps = &self->deps;
     uint32_t taken;
+    if (tg_feeds(self->e)) {
+        link_all(self);
+        desc->pending = deps->n_linked + held;
+        desc->fanin = held || deps->n_linked > 1 ? 2 : deps->n_linked;
+        return false; /* whoever drains it offers it */
+    }
     if (!deps->guarded && !held && deps->n <= 1) {
         desc->fanin = deps->n;
         if (deps->n == 0)
@@ -301,7 +319,8 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_ring *ring,
         tg_region_of(&made, &self->region[i]);
         to = put_tensor(to, &made, &self->region[i]);
     }
-    tg_ring_keep_args(ring, args, (uint64_t)((char *)to - (self->payload + desc->args)));
+    self->args_bytes = (uint32_t)((char *)to - (self->payload + desc->args));
+    tg_ring_keep_args(ring, args, self->args_bytes);
     return true;
 }
 
@@ -317,6 +336,8 @@ TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct
     self->note[slot].order =
         self->order; /* here, because the bag needs it once the task is ready */
     tg_store_relaxed(&desc->succ, TG_DEP_NONE);
+    if (tg_feeds(self->e))
+        desc->n_succ = tg_load_acquire_host(&self->e->done_words[slot]) + 1; /* K3 */
     desc->id = (uint64_t)ring->index << 32 | (uint32_t)ring->at->head;
     desc->site = tg_current_scope(self)->site;
     return desc;
@@ -409,6 +430,8 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     desc->marks = args->tensor_marks | args->scalar_marks ? tg_args_marks(args) : 0;
     self->deps.n = self->deps.n_linked = 0;
     self->deps.guarded = false;
+    if (tg_feeds(self->e))
+        tg_feed_begin(self->e->feed);
     if (self->logs)
         tg_edge_log_begin(&self->log, desc, tg_orchestrator_line(self, site));
     if (!put_args(self, ring, desc, args, site))
@@ -432,6 +455,8 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     enter_task(self, ring, scope);
     if (held)
         hold(self, scope);
+    if (tg_feeds(self->e))
+        tg_feed_task(self->e, self->task, self->args_bytes, self->calls ? self->call_line : 0);
     if (ready)
         tg_offer(self, self->task);
     if (!self->eager && self->submitted % (self->alone ? BATCH : TASKS_AT_ONCE) == 0)
@@ -472,6 +497,8 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     /* A held task counts its edges and is above zero, so an edge can be subtracted again. */
     self->task = tg_task_ref_slot(ref);
     self->deps.n_linked = 0;
+    if (tg_feeds(self->e))
+        tg_feed_begin(self->e->feed);
     self->ring[tg_task_ref_ring(ref)].asked_deps++;
     desc = &self->e->desc[self->task];
     tg_add_acq_rel(&desc->pending, 1u); /* E2 */
@@ -482,6 +509,8 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     }
     if (self->deps.n_linked == 0)
         tg_sub_acq_rel(&desc->pending, 1u); /* E2 */
+    else if (tg_feeds(self->e))
+        tg_feed_late(self->e, self->task);
     self->report->edges += self->deps.n_linked;
     /* The dependency was taken at the ring's head, so it is freed with the ring's newest task. */
     ring = &self->ring[tg_task_ref_ring(ref)];

@@ -101,6 +101,7 @@ struct tg_map_user {
     /* Called if no entry is left: returns true after a task has completed, false if none will. */
     bool (*wait)(struct tg_map_user *user);
     const struct tg_task_desc *desc;
+    const uint32_t *done_words;     /* as in struct tg_engine */
     const uint64_t *done[TG_RINGS]; /* tasks before these have completed */
     /* The map is full and forgets that a completed task used memory. Called only with keep_done. */
     void (*forgot)(struct tg_map_user *user, uint64_t task);
@@ -110,7 +111,7 @@ struct tg_map_user {
 TG_FN static inline bool tg_map_is_done(const struct tg_map_user *user, uint64_t task)
 {
     return tg_task_ref_index(task) < *user->done[tg_task_ref_ring(task)] ||
-           tg_load_acquire(&user->desc[tg_task_ref_slot(task)].succ) == TG_DEP_CLOSED; /* E1 */
+           tg_task_is_closed(user->desc, user->done_words, tg_task_ref_slot(task));
 }
 
 TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o);

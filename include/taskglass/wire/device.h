@@ -137,8 +137,13 @@ struct tg_launch {
     uint64_t trace;         /* struct tg_trace_setup; 0: trace nothing */
     uint64_t schedule;      /* struct tg_schedule_setup; 0: the device schedules as it likes */
     uint64_t comm; /* struct tg_comm_setup; 0: the device is alone and the graph has no calls */
+    /* The orchestrator runs beside the device, in the device's process: uint32_t[n_tasks] in memory that
+     * the host shares, by which it learns that the task of a slot has completed. 0: it is a thread of the
+     * device, or there is none. */
+    uint64_t done_words;
+    uint64_t reserved;
 };
-TG_WIRE_SIZE(struct tg_launch, 176);
+TG_WIRE_SIZE(struct tg_launch, 192);
 TG_WIRE_AT(struct tg_launch, edges, 8);
 TG_WIRE_AT(struct tg_launch, orchestration, 144);
 

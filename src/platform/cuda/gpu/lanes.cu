@@ -32,6 +32,7 @@ TG_FN void tg_lanes_begin(struct tg_engine *e, const struct tg_worker *w)
     near->desc = e->desc;
     near->succ = e->succ;
     near->deps = e->deps;
+    near->done_words = e->done_words;
     near->bag = e->bag;
     near->kernel = e->kernel;
     near->seat = {e->payload, w->status, w->index};

@@ -29,6 +29,8 @@
 /* A record is made in device memory and then copied to host memory as a whole. */
 #define TG_TARGET_STAGES_RECORDS 1
 #define TG_TARGET_MOVES_ROLES 0
+/* An orchestrator beside the device runs on a CPU. */
+#define TG_TARGET_FEEDS 0
 
 TG_FN static inline void tg_target_pause(void)
 {
@@ -151,6 +153,7 @@ struct tg_near {
     struct tg_task_desc *desc;
     const uint32_t *succ;
     struct tg_dep *deps;
+    uint32_t *done_words;
     struct tg_bag *bag;
     const tg_kernel_fn *kernel;
     struct tg_core_seat seat;

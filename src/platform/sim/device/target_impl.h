@@ -10,6 +10,7 @@
 #define TG_TARGET_FILLS_QUEUES 0
 #define TG_TARGET_STAGES_RECORDS 0
 #define TG_TARGET_MOVES_ROLES 1
+#define TG_TARGET_FEEDS 1
 
 static inline void tg_target_pause(void)
 {
