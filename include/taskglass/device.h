@@ -50,6 +50,16 @@ TG_API bool tg_platform_get(uint32_t number, struct tg_platform_info *info);
 /* clang-format on */
 enum tg_sandbox { TG_SANDBOX_MAP(TG_WORD_ENUM_) TG_SANDBOXES };
 
+/* Where an orchestration runs whose graph is built while it runs. Simulators have device threads alone: they
+ * accept every word, and the result of a run says where its orchestration ran. */
+/* clang-format off */
+#define TG_ORCHESTRATOR_MAP(X)                                                                  \
+    X(TG_ORCHESTRATOR_AUTO,   0, "auto",   "where the platform does it best")                   \
+    X(TG_ORCHESTRATOR_HOST,   1, "host",   "cuda: on a CPU of the host, in the device's process") \
+    X(TG_ORCHESTRATOR_DEVICE, 2, "device", "on a thread of the device; cuda: of the GPU")
+/* clang-format on */
+enum tg_orchestrator_place { TG_ORCHESTRATOR_MAP(TG_WORD_ENUM_) TG_ORCHESTRATOR_PLACES };
+
 /* Zero means the default everywhere; start from `struct tg_device_config c = {0}`. */
 struct tg_device_config {
     const char *platform;       /* NULL: "a2a3sim" */
@@ -65,6 +75,7 @@ struct tg_device_config {
     double
         linger; /* cuda: seconds that the GPU's kernel stays after a run, in which the next one starts
                       sooner; meanwhile it keeps the GPU busy. Default 0.005; below 0: it never stays */
+    uint32_t orchestrator; /* enum tg_orchestrator_place; default: auto */
 };
 
 /* Properties of an open device. The strings live as long as the device. */

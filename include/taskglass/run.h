@@ -161,6 +161,7 @@ enum { TG_MAX_WAITS = 8 };
 /* Result of the orchestration on the device. */
 struct tg_orchestration_result {
     bool on;             /* the device built the graph */
+    bool beside;         /* the orchestration ran on a CPU of the host, beside the device */
     uint64_t scopes;     /* begun */
     double seconds;      /* from its first call to its return */
     double wait_seconds; /* part of `seconds`: waiting for room in rings, heaps, pools or the map */

@@ -20,6 +20,8 @@ static const char policies[] = TG_POLICY_MAP(WORD);
 static const char transports[] = TG_TRANSPORT_MAP(WORD);
 static const char races[] = TG_RACES_MAP(WORD);
 static const char sandboxes[] = TG_SANDBOX_MAP(WORD);
+static const char orchestrators[] = TG_ORCHESTRATOR_MAP(WORD);
+#define ORCHESTRATORS (orchestrators + 1)
 #define LEVELS (levels + 1)
 #define POLICIES (policies + 1)
 #define TRANSPORTS (transports + 1)
@@ -90,6 +92,10 @@ static const struct row {
           "the order in which ready tasks start: fifo, lifo, random:SEED, adversarial:SEED, or "
           "order:A-B[,C-D...], where A completes before B starts; with --cores 1 the same every "
           "time; empty: any order"),
+    CHOICE(
+        "device", "orchestrator", "TASKGLASS_ORCHESTRATOR", "PLACE", "auto", ORCHESTRATORS, NULL,
+        "if the graph is built while it runs: on cuda, run the orchestration on a CPU of the host "
+        "or on the GPU; simulators have threads of the device alone"),
     PLAIN("files", "output", "TASKGLASS_OUTPUT", TEXT, "DIR", "",
           "directory for the files of a run; empty: a new one under outputs/"),
     FLAG("recording", "deps", "TASKGLASS_DEPS",

@@ -69,6 +69,9 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     if (to->sandbox >= TG_SANDBOXES)
         return tg_error_set(error, TG_BAD_ARGUMENT, "sandbox %u: must be at most %u", to->sandbox,
                             TG_SANDBOXES - 1);
+    if (from->orchestrator >= TG_ORCHESTRATOR_PLACES)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "orchestrator %u: must be at most %u",
+                            from->orchestrator, TG_ORCHESTRATOR_PLACES - 1);
     if (to->cores > max_cores)
         return tg_error_set(error, TG_BAD_ARGUMENT, "--cores %u: %s has at most %u (%u blocks)",
                             to->cores, ops->name, max_cores, ops->max_blocks);
@@ -172,6 +175,8 @@ tg_status tg_device_open_watched(const struct tg_device_config *config, struct t
     } else {
         device->ops = ops;
         device->poison = config->poison ? TG_POISON : 0;
+        device->orchestrates_beside =
+            ops->orchestrates_beside && config->orchestrator != TG_ORCHESTRATOR_DEVICE;
         pthread_mutex_init(&device->cancelling, NULL);
         status = open_with(device, &chosen, error);
     }

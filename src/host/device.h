@@ -25,6 +25,7 @@ struct tg_device {
     bool owns_comm;
     struct tg_stream_room
         stream_room; /* of the streams of the next graph that is not known before it runs */
+    bool orchestrates_beside; /* runs whose orchestration can run beside the device do so */
     uint32_t poison; /* fills the memory of tensors when it is handed out: TG_POISON; 0: none */
 };
 

@@ -129,6 +129,7 @@ void tg_graph_destroy(struct tg_graph *g)
     tg_graph_tasks_free(&g->tasks);
     free(g->edge);
     free(g->site);
+    tg_graph_free_beside(g);
     free(g->layout);
     free(g->given);
     free(g->comm_counts);

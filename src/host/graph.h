@@ -36,6 +36,16 @@ enum { TG_RECENT_LINES = 64 };
 struct tg_graph_layout {
     struct tg_launch launch;
     struct tg_orchestration orchestration;
+    uint64_t device_orchestration; /* offset in the image of the one that a device thread uses */
+};
+
+/* A graph whose orchestration can run on the device or beside it has its struct tg_orchestration twice,
+ * because each place is near one of them and far from the other. `layout` is that of the last run. */
+struct tg_graph_beside {
+    uint64_t memory;     /* shared: struct tg_orchestration and what the host reads of it */
+    uint64_t done_words; /* in that memory */
+    bool used;           /* by the last run */
+    struct tg_orchestration orchestration, on_device;
 };
 
 /* Addresses in the launch on the device, which differ from run to run. */
@@ -66,6 +76,7 @@ struct tg_graph {
     size_t room_memory;
     uint64_t orchestration;         /* device-built graphs: the orchestration's address */
     struct tg_graph_layout *layout; /* device-built graphs: what the host wrote there */
+    struct tg_graph_beside *beside; /* of runs whose orchestrator is beside the device; or NULL */
     struct tg_device_log *log;      /* device-built graphs: the last run's log, or NULL */
     struct tg_args *given;    /* the orchestration's arguments, for recordings; NULL: it had none */
     const char *const *names; /* of its tensors, for messages; the caller's. NULL: not known */
@@ -114,6 +125,10 @@ const struct tg_edge *tg_graph_edge_list(const struct tg_graph *graph, uint64_t 
 tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *graph,
                          const struct tg_args *args, const struct tg_rings *rings,
                          struct tg_error *error);
+
+/* Before a run: whether its orchestration runs beside the device, for which the graph must have `beside`. */
+tg_status tg_graph_orchestrate_beside(struct tg_graph *graph, bool beside, struct tg_error *error);
+void tg_graph_free_beside(struct tg_graph *graph);
 
 /* BAD_ARGUMENT if a ring is too small or too large; 0 means the default size. */
 tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error);

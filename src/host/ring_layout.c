@@ -14,6 +14,7 @@
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 #include <taskglass/wire/comm.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,83 @@ static tg_status send(struct tg_graph *g, const struct layout *at, const struct 
     return status;
 }
 
+/* ── an orchestrator beside the device ─────────────────────────────────────────────────── */
+
+/* Lays out what the orchestrator writes and the host reads. The tensor map and the blocks of arguments are
+ * books of the orchestrator's own there, in memory that nobody else sees. */
+static tg_status place_beside(struct tg_graph *g, const struct layout *at,
+                              const struct tg_args *args, struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    struct tg_graph_beside *b = calloc(1, sizeof *b);
+    struct tg_orchestration *o;
+    struct layout shared = {0};
+    tg_status status;
+    if (b == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    g->beside = b;
+    b->on_device = b->orchestration = at->o;
+    o = &b->orchestration;
+    place(&shared, sizeof *o);
+    o->args = place(&shared, sizeof *args);
+    o->refused = place(&shared, sizeof(struct tg_args));
+    o->kernels = place(&shared, g->module->n_kernels * sizeof(struct tg_kernel_desc));
+    o->sites = place(&shared, TG_MAX_SITES * sizeof(struct tg_site));
+    o->waits = place(&shared, TG_WAITS * sizeof(struct tg_wait));
+    o->notes = place(&shared, at->launch.n_tasks * sizeof(struct tg_slot_note));
+    o->places = place(&shared, at->launch.n_tasks * sizeof(struct tg_task_place));
+    b->done_words = place(&shared, at->launch.n_tasks * sizeof(uint32_t));
+    status = tg_device_alloc_shared(device, shared.size, &b->memory, error);
+    if (status != TG_OK)
+        return status;
+    o->args += b->memory;
+    o->refused += b->memory;
+    o->kernels += b->memory;
+    o->sites += b->memory;
+    o->waits += b->memory;
+    o->notes += b->memory;
+    o->places += b->memory;
+    b->done_words += b->memory;
+    status = tg_device_copy_in(device, b->memory, o, sizeof *o, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(device, o->args, args, sizeof *args, error);
+    if (status == TG_OK && g->module->n_kernels > 0)
+        status = tg_device_copy_in(device, o->kernels, g->module->kernels,
+                                   g->module->n_kernels * sizeof *g->module->kernels, error);
+    return status;
+}
+
+void tg_graph_free_beside(struct tg_graph *g)
+{
+    if (g->beside != NULL && g->beside->memory != 0)
+        tg_device_free(g->module->device, g->beside->memory, NULL);
+    free(g->beside);
+    g->beside = NULL;
+}
+
+tg_status tg_graph_orchestrate_beside(struct tg_graph *g, bool beside, struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    struct tg_graph_beside *b = g->beside;
+    struct tg_launch *launch = &g->layout->launch;
+    if (b == NULL || b->used == beside)
+        return TG_OK;
+    b->used = beside;
+    g->orchestration = beside ? b->memory : g->image + g->layout->device_orchestration;
+    g->layout->orchestration = beside ? b->orchestration : b->on_device;
+    launch->orchestration = g->orchestration;
+    launch->done_words = beside ? b->done_words : 0;
+    tg_status status =
+        tg_device_copy_in(device, g->image + offsetof(struct tg_launch, orchestration),
+                          &launch->orchestration, sizeof launch->orchestration, error);
+    return status == TG_OK
+               ? tg_device_copy_in(device, g->image + offsetof(struct tg_launch, done_words),
+                                   &launch->done_words, sizeof launch->done_words, error)
+               : status;
+}
+
+/* ── the graph ─────────────────────────────────────────────────────────────────────────── */
+
 static tg_status get_memory(struct tg_graph *g, const struct layout *at, struct tg_error *error)
 {
     struct tg_device_info info;
@@ -256,6 +334,10 @@ tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *
     g->layout = malloc(sizeof *g->layout);
     if (g->layout == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    *g->layout = (struct tg_graph_layout){.launch = at.launch, .orchestration = at.o};
-    return send(g, &at, args, error);
+    *g->layout = (struct tg_graph_layout){
+        .launch = at.launch, .orchestration = at.o, .device_orchestration = at.image_orchestration};
+    status = send(g, &at, args, error);
+    if (status == TG_OK && g->module->device->orchestrates_beside)
+        status = place_beside(g, &at, args, error);
+    return status;
 }

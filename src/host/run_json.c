@@ -366,6 +366,7 @@ static void put_orchestration(struct tg_json *json, const struct tg_orchestratio
         return;
     }
     tg_json_begin_object(json);
+    tg_json_put_string(json, "ran_on", o->beside ? "host" : "device");
     tg_json_put_uint(json, "scopes", o->scopes);
     tg_json_put_real(json, "seconds", o->seconds);
     tg_json_put_real(json, "wait_seconds", o->wait_seconds);

@@ -282,6 +282,33 @@ static tg_status set_up_pulse(struct tg_run *run, struct tg_error *error)
     return period != 0 ? tg_pulse_start(&run->pulse, run->device, period, error) : TG_OK;
 }
 
+/* True if the orchestration of this run runs beside the device. Schedules and traces need it on a thread of
+ * the device, whose order and clock they are about; so does a recording whose streams lie where only the
+ * device writes. */
+static bool orchestrates_beside(const struct tg_run *run, const struct tg_run_config *config)
+{
+    const struct tg_record_config *record = config ? config->record : NULL;
+    if (run->graph->layout == NULL || run->graph->beside == NULL)
+        return false;
+    if (config != NULL && (config->schedule != NULL || config->trace != NULL))
+        return false;
+    return record == NULL || record->level == TG_LEVEL_OFF ||
+           record->transport != TG_TRANSPORT_COPIED;
+}
+
+static tg_status choose_orchestrator(struct tg_run *run, const struct tg_run_config *config,
+                                     struct tg_error *error)
+{
+    bool beside = orchestrates_beside(run, config);
+    run->result.orchestration.beside = beside;
+    if (run->graph->layout == NULL)
+        return TG_OK;
+    /* The last run's log belongs to the struct that it wrote into. */
+    tg_device_log_destroy(run->graph->log);
+    run->graph->log = NULL;
+    return tg_graph_orchestrate_beside(run->graph, beside, error);
+}
+
 /* The device clears this too, but only once it receives the launch. Until then the host would take
  * the last run's status for this run's. */
 static tg_status clear_last_run(struct tg_run *run, struct tg_error *error)
@@ -320,6 +347,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         start_answering(run, config, held);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
+    if (status == TG_OK)
+        status = choose_orchestrator(run, config, error);
     if (status == TG_OK) /* before the threads start that read what it clears */
         status = clear_last_run(run, error);
     if (status == TG_OK)
@@ -346,7 +375,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     run->result.start_seconds = run->launched_at - began;
     run->launched = true;
     start.address = run->graph->image;
-    start.is_built = run->graph->layout != NULL;
+    start.is_beside = run->result.orchestration.beside;
+    start.is_built = run->graph->layout != NULL && !start.is_beside;
     start.comm = run->comm.address;
     status = run->device->ops->launch(run->device->state, &start, error);
     if (status == TG_DEVICE_LOST)

@@ -58,6 +58,7 @@ struct tg_platform_launch {
     uint64_t comm;                    /* of its struct tg_comm_setup, or 0 */
     uint32_t first_kernel, n_kernels; /* of its module */
     bool is_built;                    /* a thread of the device builds the graph */
+    bool is_beside;                   /* an orchestrator beside the device builds it */
 };
 
 /* An open device. */
@@ -93,6 +94,9 @@ struct tg_platform_ops {
     bool slow_to_open;   /* takes a second rather than a millisecond */
     bool decides_cores;  /* `open` chooses the number if config.cores is 0 */
     bool copies_in_turn; /* one copy at a time: several threads that copy wait for each other */
+    /* Its process can run an orchestration beside the device (tg_launch.done_words), whose words and
+     * struct tg_orchestration are in memory of alloc_shared then. */
+    bool orchestrates_beside;
 
     /* OK if this machine can open the platform. NULL: always. The error says what is missing;
      * `open` reports the same error. */

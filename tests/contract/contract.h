@@ -210,6 +210,22 @@ TEST_FN_ const char *device_program(void)
     return path;
 }
 
+/* The tests know no settings, but this one changes what they test. */
+TEST_FN_ uint32_t orchestrator_place(void)
+{
+    const char *place = getenv("TASKGLASS_ORCHESTRATOR");
+    return place == NULL                  ? TG_ORCHESTRATOR_AUTO
+           : strcmp(place, "host") == 0   ? TG_ORCHESTRATOR_HOST
+           : strcmp(place, "device") == 0 ? TG_ORCHESTRATOR_DEVICE
+                                          : TG_ORCHESTRATOR_AUTO;
+}
+
+/* True if orchestrations run on a CPU of the host. */
+TEST_FN_ bool orchestrates_beside(void)
+{
+    return platform->orchestrates_beside && orchestrator_place() != TG_ORCHESTRATOR_DEVICE;
+}
+
 /* If a platform takes all configured memory at once, the device gets less, because several tests
  * run at the same time. */
 TEST_FN_ struct tg_device_config device_config(uint32_t cores, uint32_t schedulers)
@@ -221,6 +237,7 @@ TEST_FN_ struct tg_device_config device_config(uint32_t cores, uint32_t schedule
     config.device_program = device_program();
     if (platform->memory_dies)
         config.memory = (uint64_t)1 << 30;
+    config.orchestrator = orchestrator_place();
     return config;
 }
 

@@ -223,6 +223,7 @@ tg_status tg_process_launch(void *state, const struct tg_platform_launch *launch
         .first = launch->first_kernel,
         .kernels = launch->n_kernels,
         .is_built = launch->is_built,
+        .is_beside = launch->is_beside,
         .comm = launch->comm,
     };
     process->begun = (struct tg_platform_begun){0};

@@ -94,6 +94,8 @@ struct tg_process_message {
     uint64_t comm;      /* LAUNCH: struct tg_comm_setup, or 0 */
     uint32_t kernels;   /* LAUNCH: how many the module has */
     uint32_t is_built;  /* LAUNCH: 1 if a thread of the device builds the graph */
+    uint32_t is_beside; /* LAUNCH: 1 if an orchestrator beside the device builds it */
+    uint32_t reserved;
     char text[4096]; /* LOAD: path; HELLO, LOADED: error; HELLO, if good: the GPU's name */
 };
 
