@@ -41,7 +41,7 @@ ALLOWED = {
     "platform/process/device": {"platform/process", "device", "sandbox"},
     "platform/cuda": PLATFORM | {"common"},
     "platform/cuda/process": {"platform/cuda", "platform/process", "platform/process/device",
-                              "device", "sandbox"} | FLOOR,
+                              "orchestrate", "device", "sandbox"} | FLOOR,
     "platform/cuda/gpu": {"platform/cuda", "orchestrate", "device"} | FLOOR,
     "reference": {"sandbox"},
     "lines": {"sandbox"},

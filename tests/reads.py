@@ -31,6 +31,7 @@ ALLOWED = {
     "src/cli/guard.c": {"open": "the state of a thread of this process, in /proc"},
     "src/comm/local.c": {"mmap": "memory that ranks share, a memfd of their launcher's"},
     "src/platform/cuda/cuda.c": {"mmap": "addresses without memory or a file"},
+    "src/platform/cuda/process/gpu_orchestrate.c": {"mmap": "memory without a file"},
     "src/platform/process/process.c": {"mmap": "device memory, a memfd of ours"},
     "src/platform/process/device/link.c": {"mmap": "device memory, a memfd of the host's"},
     "src/trace/temporary.c": {"open": "a new file without a name, of ours"},

@@ -250,11 +250,12 @@ static const char *fault_cause(const struct tg_fault_record *fault, char text[11
     return text;
 }
 
-/* A GPU reports a bad store late. When it records tasks or builds the graph, it waits for a task's
+/* A GPU reports a bad store late. When it records tasks or orchestrates itself, it waits for a task's
  * stores before it starts the next one; otherwise the next task of a chain may already run. */
 static bool may_be_late(const struct tg_run *run, const struct tg_fault_record *fault)
 {
-    return fault->signal == 0 && run->collector == NULL && run->graph->layout == NULL;
+    return fault->signal == 0 && run->collector == NULL &&
+           (run->graph->layout == NULL || run->result.orchestration.beside);
 }
 
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,

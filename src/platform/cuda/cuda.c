@@ -395,6 +395,7 @@ const struct tg_platform_ops tg_platform_cuda = {
     .slow_to_open = true,
     .decides_cores = true,
     .copies_in_turn = true,
+    .orchestrates_beside = true,
     .probe = probe,
     .open = open_gpu,
     .close = close_gpu,

@@ -2,17 +2,17 @@
 /*
  * The data that the GPU's process and the kernel on the GPU exchange.
  *
- *   shared memory (the host's, registered with the driver)      the GPU's own memory
- *   ┌──────┬────────┬───────┬─────────┬───────────────────┐     ┌────────┬──────────────────────┐
- *   │ head │ status │ words │ bounces │ recording streams │     │ engine │ tensors, graphs      │
- *   └──────┴────────┴───────┴─────────┴───────────────────┘     └────────┴──────────────────────┘
+ *   shared memory (the host's, registered with the driver)           the GPU's own memory
+ *   ┌──────┬────────┬───────┬───────┬──────┬────────┬──────────────┐   ┌────────┬─────────────────┐
+ *   │ head │ status │ words │ calls │ feed │ bounce │ streams, …   │   │ engine │ tensors, graphs │
+ *   └──────┴────────┴───────┴───────┴──────┴────────┴──────────────┘   └────────┴─────────────────┘
  *
  * A module's image (NAME.cubin, beside NAME.so) is the device program linked with the workload's
  * kernels. It contains the names of its functions and these entry points:
  *
  *   tg_cuda_size      computes the size of the engine's memory
  *   tg_cuda_main      cooperative: a block for every lane, every scheduler, and one more, for the
- *                     orchestrator and for watching `words`. It makes the engine ready for a run, runs
+ *                     orchestrator, or for draining `feed`, and for watching `words`. It makes the engine ready for a run, runs
  *                     it, and may stay for the next one (bell.h says how, gpu/stay.h what its blocks do)
  */
 #ifndef TG_CUDA_LAUNCH_H
@@ -61,6 +61,7 @@ struct tg_cuda_launch {
     uint64_t table;  /* tg_kernel_fn[n_kernels]: filled with the module's kernels, in its order */
     uint64_t number; /* uint32_t[n_kernels]: each kernel's index among the image's functions */
     uint64_t site;   /* text: where the orchestration is defined */
+    uint64_t feed;   /* struct tg_feed_ring, for an orchestrator beside the GPU */
     uint32_t n_kernels;
     uint32_t first_kernel;  /* the device's number of the module's first kernel */
     uint32_t orchestration; /* index among the image's orchestrations */

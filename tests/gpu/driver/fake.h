@@ -22,6 +22,7 @@
  *   TASKGLASS_FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call returns error 2 from the first time on
  *   TASKGLASS_FAKE_CUDA_DEAF=3                    after every third run, the kernel waits for the next one,
  *                                                 does not take it, and leaves
+ *   TASKGLASS_FAKE_CUDA_LANES=4                   threads that drain the ring of an orchestrator beside the GPU
  */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H

@@ -8,6 +8,55 @@
 #include "device/target.h"
 #include "fake.h"
 
+#include "device/feed.h"
+#include <pthread.h>
+
+/* The threads that drain the feeding ring: the watch, which is lane 0, and those that help it. One alone drains in
+ * place; several copy the cells first, as the threads of a block do, because lane 0 may give the cells back while
+ * others still look at them. */
+static struct {
+    uint32_t lanes;
+    pthread_barrier_t meeting;
+    uint64_t head; /* what lane 0 tells the others: drain up to there, or UINT64_MAX */
+    uint32_t least;
+    struct tg_feed_cell cell[TG_FEED_BATCH];
+} crew = {.lanes = 1};
+static __thread uint32_t crew_lane;
+
+static void tg_drain_meet(void)
+{
+    if (crew.lanes > 1)
+        pthread_barrier_wait(&crew.meeting);
+}
+
+static uint32_t tg_drain_least(uint32_t value)
+{
+    uint32_t least;
+    if (crew.lanes == 1)
+        return value;
+    tg_drain_meet();
+    if (crew_lane == 0)
+        tg_store_relaxed(&crew.least, UINT32_MAX);
+    tg_drain_meet();
+    least = tg_load_relaxed(&crew.least);
+    while (value < least && !tg_cas_relaxed(&crew.least, &least, value))
+        ;
+    tg_drain_meet();
+    return tg_load_relaxed(&crew.least);
+}
+
+static const struct tg_feed_cell *tg_drain_fetch(const struct tg_feed_cell *cells, uint32_t n)
+{
+    if (crew.lanes == 1)
+        return cells;
+    tg_drain_meet();
+    for (uint32_t i = crew_lane; i < n; i += crew.lanes)
+        crew.cell[i] = cells[i];
+    tg_drain_meet();
+    return crew.cell;
+}
+
+#include "platform/cuda/gpu/drain.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -88,8 +137,9 @@ static void reset(const struct fake_module *module, const struct tg_cuda_launch 
     const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
     tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l->table);
     struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, l->engine);
-    tg_orchestrate_fn orchestrate =
-        launch->orchestration != 0 ? module->orchestration[l->orchestration] : NULL;
+    tg_orchestrate_fn orchestrate = launch->orchestration != 0 && launch->done_words == 0
+                                        ? module->orchestration[l->orchestration]
+                                        : NULL;
     for (uint32_t i = 0; i < l->n_kernels; i++)
         table[i] = module->kernel[number[i]];
     if (l->is_new) {
@@ -111,6 +161,90 @@ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
         tg_cuda_hear(e, &caller);
         nanosleep(&(struct timespec){.tv_nsec = tg_comm_is_on(e) ? 20000 : 200000}, NULL);
     }
+}
+
+struct helper {
+    struct tg_engine *e;
+    struct tg_feed_ring *ring;
+    uint32_t lane;
+    pthread_t thread;
+};
+
+/* Helps to drain, until the run is over. */
+static void *help(void *argument)
+{
+    const struct helper *h = argument;
+    struct tg_drain d;
+    is_gpu = true;
+    crew_lane = h->lane;
+    tg_drain_begin(&d, h->e, h->ring, h->lane, crew.lanes);
+    for (;;) {
+        uint64_t head;
+        tg_drain_meet();
+        head = crew.head;
+        tg_drain_meet();
+        if (head == UINT64_MAX)
+            return NULL;
+        tg_drain_up_to(&d, head);
+    }
+}
+
+static void tell(uint64_t head)
+{
+    crew.head = head;
+    tg_drain_meet();
+    tg_drain_meet();
+}
+
+enum { MOST_LANES = 32 };
+
+static void gather_crew(struct tg_engine *e, struct tg_feed_ring *ring, struct helper *helper)
+{
+    unsigned long long lanes = fake_number("TASKGLASS_FAKE_CUDA_LANES", 1);
+    crew.lanes = lanes < 1 ? 1 : lanes > MOST_LANES ? MOST_LANES : (uint32_t)lanes;
+    pthread_barrier_init(&crew.meeting, NULL, crew.lanes);
+    for (uint32_t lane = 1; lane < crew.lanes; lane++) {
+        helper[lane] = (struct helper){.e = e, .ring = ring, .lane = lane};
+        if (pthread_create(&helper[lane].thread, NULL, help, &helper[lane]) != 0)
+            abort();
+    }
+}
+
+static void dismiss_crew(const struct helper *helper)
+{
+    tell(UINT64_MAX);
+    for (uint32_t lane = 1; lane < crew.lanes; lane++)
+        pthread_join(helper[lane].thread, NULL);
+    pthread_barrier_destroy(&crew.meeting);
+}
+
+static void drain(struct tg_engine *e, const struct tg_cuda_words *words,
+                  const struct tg_cuda_launch *l)
+{
+    enum { SPINS = 50, YIELDS = 200 };
+    struct tg_feed_ring *ring = TG_DEVICE_PTR(struct tg_feed_ring, l->feed);
+    struct helper helper[MOST_LANES];
+    struct tg_drain d;
+    uint32_t idle = 0;
+    gather_crew(e, ring, helper);
+    tg_drain_begin(&d, e, ring, 0, crew.lanes);
+    while (tg_engine_running(e)) {
+        uint64_t head = tg_load_acquire_host(&ring->head); /* K1 */
+        if (tg_load_acquire_host(&words->stop) != 0)
+            tg_engine_stop(e);
+        tg_cuda_hear(e, &caller);
+        if (head != d.at) {
+            tell(head);
+            tg_drain_up_to(&d, head);
+            idle = 0;
+        } else if (idle++ > YIELDS) {
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+        } else if (idle > SPINS) {
+            sched_yield();
+        }
+    }
+    dismiss_crew(helper);
+    tg_store_release_host(&ring->over, (uint64_t)1);
 }
 
 /* As a watch that makes up its mind to leave and says so only when the bell has rung again. */
@@ -150,7 +284,10 @@ static void serve(const struct fake_module *module, const struct tg_cuda_launch 
         reset(module, &stay.launch);
         tg_stay_open(&stay, call);
         tg_bell_begin(words, call);
-        watch(e, words);
+        if (e->done_words)
+            drain(e, words, first);
+        else
+            watch(e, words);
         tg_stay_settle(e);
         stay.launch.is_new = 0;
     } while (listens(words, first->linger_ns, &call));

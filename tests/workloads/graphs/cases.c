@@ -51,7 +51,7 @@ static void prepare(struct tg_case *c)
         return;
     }
     if (graph == GRAPH_fan && (n < 3 || n > MAX_FAN)) {
-        tg_case_fail(c, "n must be from 3 to 8192 for a fan");
+        tg_case_fail(c, "n must be from 3 to 1024 for a fan");
         return;
     }
     if ((graph == GRAPH_diamond || graph >= GRAPH_cycle) && n != 4) {

@@ -52,7 +52,7 @@
 enum { GRAPHS_GOOD(GRAPHS_ENUM) GRAPHS_REFUSED(GRAPHS_ENUM) N_GRAPHS };
 #undef GRAPHS_ENUM
 
-enum { MAX_PREDECESSORS = 4, WINDOW = 256, MAX_FAN = 8192 };
+enum { MAX_PREDECESSORS = 4, WINDOW = 256, MAX_FAN = 1024 };
 
 /* One function under fifteen names: for each kind of core and for either, with 0 to 4
  * predecessors. */

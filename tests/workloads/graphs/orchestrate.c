@@ -23,8 +23,8 @@ TG_FN static uint64_t submit_node(struct tg_rt *rt, const struct tg_args *task, 
 
 /* Submits nodes in order, each after the nodes that it reads. Keeps the ids of a window of
  * nodes. */
-TG_FN static void forward(struct tg_rt *rt, const struct tg_args *args, int64_t graph, int64_t n,
-                          int64_t seed)
+TG_APART TG_FN static void forward(struct tg_rt *rt, const struct tg_args *args, int64_t graph,
+                                   int64_t n, int64_t seed)
 {
     uint64_t id[WINDOW];
     for (int64_t i = 0; i < n; i++) {
@@ -43,7 +43,8 @@ TG_FN static void forward(struct tg_rt *rt, const struct tg_args *args, int64_t 
 
 /* Node 0, then n - 2 nodes that wait for it, then one that waits for all of those and reads
  * them. */
-TG_FN static void fan(struct tg_rt *rt, const struct tg_args *args, int64_t n, int64_t seed)
+TG_APART TG_FN static void fan(struct tg_rt *rt, const struct tg_args *args, int64_t n,
+                               int64_t seed)
 {
     uint64_t id[MAX_FAN];
     for (int64_t i = 0; i < n; i++) {
@@ -62,7 +63,8 @@ TG_FN static void fan(struct tg_rt *rt, const struct tg_args *args, int64_t n, i
 }
 
 /* Submits the last node first: an edge can be given only when both of its ends exist. */
-TG_FN static void reverse(struct tg_rt *rt, const struct tg_args *args, int64_t n, int64_t seed)
+TG_APART TG_FN static void reverse(struct tg_rt *rt, const struct tg_args *args, int64_t n,
+                                   int64_t seed)
 {
     uint64_t next = TG_TASK_NONE;
     for (int64_t i = n - 1; i >= 0; i--) {

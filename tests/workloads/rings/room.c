@@ -2,7 +2,8 @@
 /* Orchestrations that need a certain amount of room, and pass if there is as much. */
 #include "rings.h"
 
-enum { MOST = 256 }; /* the largest n of cases that keep a list */
+/* The largest n of cases that keep a list, and of those that keep tensors. */
+enum { MOST = 256, MOST_TENSORS = 64 };
 
 /* ── slots ─────────────────────────────────────────────────────────────────────────────── */
 
@@ -45,8 +46,8 @@ TG_APART TG_FN static void behind(const struct rings *r)
  * is still there. */
 TG_APART TG_FN static void pieces(const struct rings *r)
 {
-    struct tg_tensor t[MOST];
-    uint64_t filled[MOST];
+    struct tg_tensor t[MOST_TENSORS];
+    uint64_t filled[MOST_TENSORS];
     for (int64_t i = 0; i < r->n; i++) {
         t[i] = rings_memory(r, r->size); /* line: pieces */
         filled[i] = rings_fill(r, t[i], i + 1);
@@ -67,8 +68,8 @@ TG_APART TG_FN static uint64_t fill_new(const struct rings *r, int64_t bytes, in
 
 TG_APART TG_FN static void outputs(const struct rings *r)
 {
-    struct tg_tensor t[MOST];
-    uint64_t filled[MOST];
+    struct tg_tensor t[MOST_TENSORS];
+    uint64_t filled[MOST_TENSORS];
     for (int64_t i = 0; i < r->n; i++) {
         filled[i] = fill_new(r, r->size, i + 1);
         t[i] = tg_output(r->rt, filled[i], 0);
@@ -80,8 +81,8 @@ TG_APART TG_FN static void outputs(const struct rings *r)
 /* The piece that does not fit is neither the first nor the last, and differs in size. */
 TG_APART TG_FN static void uneven(const struct rings *r)
 {
-    struct tg_tensor t[MOST];
-    uint64_t filled[MOST];
+    struct tg_tensor t[MOST_TENSORS];
+    uint64_t filled[MOST_TENSORS];
     for (int64_t i = 0; i < r->n; i++) {
         filled[i] = fill_new(r, i == 1 ? 100 * r->size : r->size, i + 1);
         t[i] = tg_output(r->rt, filled[i], 0);

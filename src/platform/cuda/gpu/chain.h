@@ -7,10 +7,11 @@
 #include "device/trace.h"
 
 /* True if the task after one can be prepared while that one runs: its successors are known before
- * it ends, and nobody looks at the arguments or the clock in between. */
+ * it ends, or most often are, because the orchestrator beside the GPU is far ahead; and nobody looks at the
+ * arguments or the clock in between. */
 TG_FN static inline bool tg_chain_is_possible(const struct tg_engine *e)
 {
-    return e->edges == TG_EDGES_FIXED && !tg_is_watched(e);
+    return (e->edges == TG_EDGES_FIXED || e->done_words) && !tg_is_watched(e);
 }
 
 /* Runs tasks, each a successor of the one before that became ready with it, until there is none or the

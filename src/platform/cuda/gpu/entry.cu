@@ -2,6 +2,7 @@
 /* The GPU kernel of a run, and of those after it that come soon enough (stay.h). */
 #include "platform/cuda/gpu/block.h"
 #include "platform/cuda/gpu/caller.h"
+#include "platform/cuda/gpu/drain_block.h"
 #include "platform/cuda/gpu/entry.h"
 #include "platform/cuda/gpu/stay.h"
 #include "device/target.h"
@@ -46,7 +47,7 @@ __device__ static void reset(const struct tg_cuda_launch *l)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
     tg_orchestrate_fn orchestrate = 0;
-    if (launch->orchestration != 0)
+    if (launch->orchestration != 0 && launch->done_words == 0)
         orchestrate = tg_cuda_orchestrations[l->orchestration];
     if (l->is_new)
         lay_out(l);
@@ -104,13 +105,14 @@ __device__ static bool listens(const struct tg_cuda_words *words, uint64_t linge
     return heard == TG_BELL_RUN;
 }
 
-/* The watch begins a run. */
-__device__ static void begin(struct tg_cuda_words *words, uint32_t call)
+/* The watch begins a run: returns true if an orchestrator beside the device feeds it. */
+__device__ static bool begin(struct tg_engine *e, struct tg_cuda_words *words, uint32_t call)
 {
     stay.launch.launch = tg_load_acquire_host(&words->launch); /* B1 */
     reset(&stay.launch);
     tg_stay_open(&stay, call);
     tg_bell_begin(words, call);
+    return e->done_words != 0;
 }
 
 /* The watch, after a run: returns true if another one begins. */
@@ -122,17 +124,25 @@ __device__ static bool end(struct tg_engine *e, const struct tg_cuda_words *word
     return listens(words, linger_ns, call);
 }
 
-/* The first thread of the block of the watch: one run after the other. */
+/* The block of the watch, with all threads of its crew: one run after the other. Only the first thread
+ * watches; the others help it to drain the feeding ring. */
 __device__ static void serve(const struct tg_cuda_launch *first)
 {
     struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, first->words);
     struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, first->engine);
     uint32_t call = first->call;
-    stay.launch = *first;
+    bool watches = threadIdx.x == 0, again;
+    if (watches)
+        stay.launch = *first;
     do {
-        begin(words, call);
-        watch(e, words);
-    } while (end(e, words, first->linger_ns, &call));
+        if (tg_drain_told(watches && begin(e, words, call)))
+            tg_block_drain(e, first, &caller);
+        else if (watches)
+            watch(e, words);
+        again = tg_drain_told(watches && end(e, words, first->linger_ns, &call));
+    } while (again);
+    if (!watches)
+        return;
     tg_bell_go(words, call);
     tg_stay_close(&stay, call);
 }
@@ -168,6 +178,6 @@ extern "C" __global__ void __launch_bounds__(TG_CUDA_BLOCK, TG_CUDA_RESIDENT)
         tg_lanes_help(TG_DEVICE_PTR(struct tg_engine, l.engine));
     else if (blockIdx.x < count_lanes(&l))
         tg_block_crew();
-    else if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1)
+    else if (blockIdx.x == gridDim.x - 1)
         serve(&l);
 }

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "platform/cuda/process/gpu_process.h"
+#include "platform/process/device/fault.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -264,6 +265,7 @@ static tg_status load_beside(struct tg_cuda_device *d, const struct tg_process_m
         free(image);
         return status;
     }
+    tg_fault_add_module(workload);
     image->next = d->images;
     d->images = image;
     return TG_OK;

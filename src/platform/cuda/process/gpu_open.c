@@ -192,11 +192,11 @@ static tg_status cannot_share(CUresult result, char *why, size_t size)
     tg_cuda_explain(result, words, sizeof words);
     snprintf(why, size,
              "cannot lock %u MiB of the host's memory for the GPU: %s; free some host memory",
-             (TG_CUDA_BOUNCE >> 20) + 1, words);
+             (TG_CUDA_BOUNCE >> 20) + 2, words);
     return TG_NO_MEMORY;
 }
 
-/* Shared memory: [head][status ...] | a page at TG_CUDA_WORDS: [words] | [bounce] */
+/* Shared memory: [head][status ...] | pages at TG_CUDA_WORDS: [words][calls] | [feed] | [bounce] */
 static tg_status lay_out(struct tg_cuda_device *d, struct tg_process_message *init, char *why,
                          size_t size)
 {
@@ -204,13 +204,15 @@ static tg_status lay_out(struct tg_cuda_device *d, struct tg_process_message *in
     uint32_t n_lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
     uint64_t status = sizeof *d->head;
     uint64_t words = sizeof *d->words + sizeof *d->calls;
-    uint64_t taken = TG_CUDA_WORDS + (words + page - 1) / page * page + TG_CUDA_BOUNCE;
+    uint64_t feed = TG_CUDA_WORDS + (words + page - 1) / page * page;
+    uint64_t taken = feed + (sizeof *d->feed + page - 1) / page * page + TG_CUDA_BOUNCE;
     CUresult result;
     result = tg_cuda.host_register(d->shared, taken,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (result != CUDA_SUCCESS)
         return cannot_share(result, why, size);
     d->head = (struct tg_control_head *)d->shared;
+    d->feed = (struct tg_feed_ring *)(d->shared + feed);
     *d->head = (struct tg_control_head){
         .magic = TG_CONTROL_MAGIC,
         .version = TG_CONTROL_VERSION,

@@ -6,6 +6,7 @@
 #include "platform/cuda/process/driver.h"
 #include "platform/cuda/calls.h"
 #include "platform/cuda/launch.h"
+#include "device/feed.h"
 #include "platform/process/protocol.h"
 #include <pthread.h>
 #include <taskglass/status.h>
@@ -50,6 +51,9 @@ struct tg_cuda_device {
     struct tg_control_head *head;
     struct tg_cuda_words *words;
     struct tg_cuda_calls *calls;
+    struct tg_feed_ring *feed;
+    struct tg_beside
+        *beside;        /* gpu_orchestrate.c: the orchestrator beside the GPU; NULL: none so far */
     CUdeviceptr memory; /* the GPU's own memory */
     uint64_t memory_size;
     CUdeviceptr engine;
@@ -114,5 +118,12 @@ tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t si
 bool tg_cuda_start_calls(struct tg_cuda_device *d);
 CUresult tg_cuda_calls_begin(struct tg_cuda_device *d, uint64_t setup, uint32_t run);
 void tg_cuda_calls_end(struct tg_cuda_device *d);
+
+/* gpu_orchestrate.c: a thread of this process that orchestrates the run of the launch at that address. `stop`
+ * makes its calls do nothing; it has ended once the orchestration has returned and the GPU drains no more. */
+tg_status tg_cuda_beside_start(struct tg_cuda_device *d, uint64_t address,
+                               const struct tg_workload *workload, char *why, size_t size);
+void tg_cuda_beside_stop(struct tg_cuda_device *d);
+bool tg_cuda_beside_has_ended(const struct tg_cuda_device *d);
 
 #endif

@@ -167,7 +167,7 @@ void tg_cuda_look(struct tg_cuda_device *d)
         d->turn.began = now();
     if (news == TG_BELL_MISSED)
         start_again(d);
-    else if (news == TG_BELL_OVER || news == TG_BELL_STOPPED)
+    else if ((news == TG_BELL_OVER || news == TG_BELL_STOPPED) && tg_cuda_beside_has_ended(d))
         finish(d, news == TG_BELL_STOPPED);
     else if (++d->turn.looks % LOOKS_PER_QUERY == 0 || tg_cuda_patience(d) > 0)
         query(d);
@@ -213,6 +213,8 @@ static tg_status try_to_start(struct tg_cuda_device *d, const struct tg_process_
         return explain(d, result, "read how the run communicates", why, size);
     status = tg_cuda_set_stack(d, m->is_built ? image->orchestration_stack : image->kernel_stack,
                                why, size);
+    if (status == TG_OK && m->is_beside)
+        status = tg_cuda_beside_start(d, m->address, image->workload, why, size);
     if (status != TG_OK)
         return status;
     result = tg_cuda_turn_start(d, image);

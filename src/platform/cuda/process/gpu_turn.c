@@ -48,6 +48,7 @@ static CUresult launch(struct tg_cuda_device *d, const struct tg_cuda_image *ima
         .status = (uint64_t)(uintptr_t)d->head + d->head->status,
         .words = (uint64_t)(uintptr_t)d->words,
         .calls = (uint64_t)(uintptr_t)d->calls,
+        .feed = (uint64_t)(uintptr_t)d->feed,
         .launch = d->turn.launch,
         .table = image->table,
         .number = image->number,

@@ -19,6 +19,7 @@ enum { MOST_MODULES = 64 };
 
 /* Globals, because a signal handler takes no argument. Set once, before any worker starts. */
 static struct tg_control_head *control;
+static bool records_others;
 static int dying;
 static __thread struct tg_engine *this_engine;
 static __thread uint32_t this_thread;
@@ -107,6 +108,11 @@ static void record(int signal, const siginfo_t *info, void *context)
  * is so damaged that reading it crashes too, the report does without the place. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
+    if (this_engine == NULL && !records_others) {
+        (void)sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        (void)raise(signal);
+        return; /* the instruction faults again, if the signal is still on its way */
+    }
     if (is_recording)
         _exit(TG_PROCESS_EXIT_FAULT);
     if (__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -138,7 +144,7 @@ void tg_fault_locate(pthread_t thread)
     (void)pthread_kill(thread, LOCATE);
 }
 
-void tg_fault_install(struct tg_control_head *head)
+void tg_fault_install(struct tg_control_head *head, bool others)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     struct sigaction action = {.sa_sigaction = on_fault,
@@ -146,6 +152,7 @@ void tg_fault_install(struct tg_control_head *head)
     struct sigaction locate = {.sa_sigaction = on_locate, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
     control = head;
+    records_others = others;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigdelset(&action.sa_mask, signals[i]);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)

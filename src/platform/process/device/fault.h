@@ -7,8 +7,9 @@
 #include <pthread.h>
 #include <taskglass/wire/device.h>
 
-/* Installs the signal handlers. Call it once, before any worker starts. */
-void tg_fault_install(struct tg_control_head *head);
+/* Installs the signal handlers. Call it once, before any worker starts. `others`: whether the crash of a
+ * thread that is no worker is recorded too; else it ends the process as if there were no handlers. */
+void tg_fault_install(struct tg_control_head *head, bool others);
 /* Each worker's thread calls this: tells the handler which thread it is, and gives it a stack to run
  * on. The handler asks the engine for the lane that the thread acts for. 0, or -1 with errno. */
 int tg_fault_watch_thread(struct tg_engine *engine, uint32_t thread);

@@ -184,7 +184,7 @@ static void init(struct device *d, struct tg_process_message *message)
         exit(TG_PROCESS_EXIT_USAGE);
     }
     lay_out(d, message);
-    tg_fault_install(d->head);
+    tg_fault_install(d->head, true);
     if (!start_workers(d)) {
         tg_link_reply(message, TG_PROCESS_HELLO, TG_NO_MEMORY, "cannot start %u threads",
                       d->engine->n_workers);

@@ -48,6 +48,9 @@ void tg_target_expect(char *memory, uint64_t bytes);
 /* Sleeps for a moment. For waits on the host, which cannot wake this thread. */
 void tg_target_nap(void);
 uint64_t tg_target_now(void);
+/* How far the device's clock is ahead of this machine's: 0, unless the process is an orchestrator beside a
+ * GPU, whose clock it tells then. Changes only between runs. */
+extern uint64_t tg_target_clock_ahead;
 
 /* A worker's status, for the host to read during the run or after a crash: the worker runs a task;
  * it is between two tasks; it has finished so many tasks; it is idle. */
