@@ -17,6 +17,7 @@
  * it depends on: they must hold the right step and column, written in this run and not in the one before.
  *
  * Valid as C11 and C++17, without libc and without state, so that kernels can use it as well as the peers.
+ * task.h adds the work.
  */
 #ifndef BENCH_TASKBENCH_GRID_H
 #define BENCH_TASKBENCH_GRID_H
@@ -24,7 +25,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "work.h"
+/* If nvcc compiles this file, a GPU can call the functions too. */
+#if defined(__CUDACC__)
+#define TB_FN static inline __host__ __device__
+#else
+#define TB_FN static inline
+#endif
 
 enum { TB_MAX_WIDTH = 256, TB_MAX_INPUTS = 15, TB_CELL_WORDS = 4 };
 
@@ -56,13 +62,13 @@ struct tb_cell {
 
 /* All that a task needs to know of its grid, in one word, because a kernel has no other way to it than
  * its arguments. */
-static inline uint64_t tb_grid_pack(const struct tb_grid *g)
+TB_FN uint64_t tb_grid_pack(const struct tb_grid *g)
 {
     return (uint64_t)g->pattern | (uint64_t)g->imbalanced << 8 | (uint64_t)g->plant << 12 |
            (uint64_t)g->radix << 16 | (uint64_t)g->width << 24 | (uint64_t)g->seed << 40;
 }
 
-static inline struct tb_grid tb_grid_unpack(uint64_t word, uint32_t steps, uint32_t iterations)
+TB_FN struct tb_grid tb_grid_unpack(uint64_t word, uint32_t steps, uint32_t iterations)
 {
     struct tb_grid g;
 
@@ -78,7 +84,7 @@ static inline struct tb_grid tb_grid_unpack(uint64_t word, uint32_t steps, uint3
 }
 
 /* 64 well-mixed bits for a task. */
-static inline uint64_t tb_random(const struct tb_grid *g, uint32_t step, uint32_t column)
+TB_FN uint64_t tb_random(const struct tb_grid *g, uint32_t step, uint32_t column)
 {
     uint64_t x = ((uint64_t)step << 32 | column) + ((uint64_t)g->seed + 1) * 0x9e3779b97f4a7c15u;
 
@@ -88,14 +94,14 @@ static inline uint64_t tb_random(const struct tb_grid *g, uint32_t step, uint32_
 }
 
 /* Columns of a row. */
-static inline uint32_t tb_row(const struct tb_grid *g, uint32_t step)
+TB_FN uint32_t tb_row(const struct tb_grid *g, uint32_t step)
 {
     bool grows = g->pattern == TB_TREE && step < 31 && 1u << step < g->width;
 
     return grows ? 1u << step : g->width;
 }
 
-static inline uint64_t tb_tasks(const struct tb_grid *g)
+TB_FN uint64_t tb_tasks(const struct tb_grid *g)
 {
     uint64_t tasks = 0;
 
@@ -104,14 +110,14 @@ static inline uint64_t tb_tasks(const struct tb_grid *g)
     return tasks;
 }
 
-static inline uint32_t tb_iterations(const struct tb_grid *g, uint32_t step, uint32_t column)
+TB_FN uint32_t tb_iterations(const struct tb_grid *g, uint32_t step, uint32_t column)
 {
     if (!g->imbalanced)
         return g->iterations;
     return (uint32_t)((tb_random(g, step, column) >> 32) * 2 * g->iterations >> 32);
 }
 
-static inline uint32_t tb_range(uint32_t first, uint32_t last, uint32_t inputs[TB_MAX_INPUTS])
+TB_FN uint32_t tb_range(uint32_t first, uint32_t last, uint32_t inputs[TB_MAX_INPUTS])
 {
     for (uint32_t c = first; c <= last; c++)
         inputs[c - first] = c;
@@ -119,16 +125,16 @@ static inline uint32_t tb_range(uint32_t first, uint32_t last, uint32_t inputs[T
 }
 
 /* The columns from `left` to the left of this one up to `right` to the right of it. */
-static inline uint32_t tb_around(const struct tb_grid *g, uint32_t column, uint32_t left,
-                                 uint32_t right, uint32_t inputs[TB_MAX_INPUTS])
+TB_FN uint32_t tb_around(const struct tb_grid *g, uint32_t column, uint32_t left, uint32_t right,
+                         uint32_t inputs[TB_MAX_INPUTS])
 {
     uint32_t last = column + right < g->width ? column + right : g->width - 1;
 
     return tb_range(column > left ? column - left : 0, last, inputs);
 }
 
-static inline uint32_t tb_fft(const struct tb_grid *g, uint32_t step, uint32_t column,
-                              uint32_t inputs[TB_MAX_INPUTS])
+TB_FN uint32_t tb_fft(const struct tb_grid *g, uint32_t step, uint32_t column,
+                      uint32_t inputs[TB_MAX_INPUTS])
 {
     uint32_t levels = 1, distance, count = 0;
 
@@ -143,8 +149,8 @@ static inline uint32_t tb_fft(const struct tb_grid *g, uint32_t step, uint32_t c
     return count;
 }
 
-static inline uint32_t tb_spread(const struct tb_grid *g, uint32_t step, uint32_t column,
-                                 uint32_t inputs[TB_MAX_INPUTS])
+TB_FN uint32_t tb_spread(const struct tb_grid *g, uint32_t step, uint32_t column,
+                         uint32_t inputs[TB_MAX_INPUTS])
 {
     uint32_t radix = g->radix < g->width ? g->radix : g->width;
     uint32_t shift = step % (g->width / radix);
@@ -155,8 +161,8 @@ static inline uint32_t tb_spread(const struct tb_grid *g, uint32_t step, uint32_
     return radix;
 }
 
-static inline uint32_t tb_tossed(const struct tb_grid *g, uint32_t step, uint32_t column,
-                                 uint32_t inputs[TB_MAX_INPUTS])
+TB_FN uint32_t tb_tossed(const struct tb_grid *g, uint32_t step, uint32_t column,
+                         uint32_t inputs[TB_MAX_INPUTS])
 {
     uint32_t around = tb_around(g, column, g->radix / 2, (g->radix - 1) / 2, inputs), count = 0;
     uint64_t coins = tb_random(g, step, column);
@@ -168,8 +174,8 @@ static inline uint32_t tb_tossed(const struct tb_grid *g, uint32_t step, uint32_
 }
 
 /* Writes the columns of the row before that a task reads, none twice; returns how many. */
-static inline uint32_t tb_inputs(const struct tb_grid *g, uint32_t step, uint32_t column,
-                                 uint32_t inputs[TB_MAX_INPUTS])
+TB_FN uint32_t tb_inputs(const struct tb_grid *g, uint32_t step, uint32_t column,
+                         uint32_t inputs[TB_MAX_INPUTS])
 {
     if (step == 0)
         return 0;
@@ -198,8 +204,7 @@ static inline uint32_t tb_inputs(const struct tb_grid *g, uint32_t step, uint32_
 /* ---- a task ---------------------------------------------------------------------------- */
 
 /* Begins a task: it may read its inputs now. False if the planted fault is that it never runs. */
-static inline bool tb_begin(const struct tb_grid *g, uint32_t step, uint32_t column,
-                            struct tb_cell *cell)
+TB_FN bool tb_begin(const struct tb_grid *g, uint32_t step, uint32_t column, struct tb_cell *cell)
 {
     bool planted = g->plant != TB_PLANT_NOTHING && step == 1 && column == 0;
 
@@ -212,33 +217,10 @@ static inline bool tb_begin(const struct tb_grid *g, uint32_t step, uint32_t col
 }
 
 /* Checks one input: `expected` is its column. */
-static inline void tb_check_input(struct tb_cell *cell, const struct tb_cell *input,
-                                  uint32_t expected)
+TB_FN void tb_check_input(struct tb_cell *cell, const struct tb_cell *input, uint32_t expected)
 {
     if (input->step != cell->step - 1 || input->column != expected || input->runs != cell->runs)
         cell->errors++;
-}
-
-/* The rest of the task, once all inputs are checked. */
-static inline void tb_work_task(const struct tb_grid *g, struct tb_cell *cell, uint32_t step,
-                                uint32_t column)
-{
-    if (!tb_work(tb_iterations(g, step, column)))
-        cell->errors++;
-}
-
-/* A whole task of a peer, whose cells are an array of rows. */
-static inline void tb_task(const struct tb_grid *g, struct tb_cell *cells, uint32_t step,
-                           uint32_t column)
-{
-    struct tb_cell *row = cells + (uint64_t)step * g->width;
-    uint32_t inputs[TB_MAX_INPUTS], count = tb_inputs(g, step, column, inputs);
-
-    if (!tb_begin(g, step, column, &row[column]))
-        return;
-    for (uint32_t k = 0; k < count; k++)
-        tb_check_input(&row[column], row - g->width + inputs[k], inputs[k]);
-    tb_work_task(g, &row[column], step, column);
 }
 
 #endif

@@ -18,7 +18,7 @@
 #ifndef BENCH_TASKBENCH_HARNESS_H
 #define BENCH_TASKBENCH_HARNESS_H
 
-#include "grid.h"
+#include "task.h"
 
 #ifdef __cplusplus
 extern "C" {

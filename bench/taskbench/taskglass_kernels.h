@@ -3,7 +3,7 @@
 #ifndef BENCH_TASKBENCH_KERNELS_H
 #define BENCH_TASKBENCH_KERNELS_H
 
-#include "grid.h"
+#include "task.h"
 
 /* Scalars of a task: step << 32 | column, tb_grid_pack, iterations. */
 enum { TASK_PLACE, TASK_GRID, TASK_ITERATIONS };

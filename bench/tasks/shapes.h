@@ -9,6 +9,8 @@
  *   fan           source -> 16 tasks -> join, and the join leads to the source of the next fan
  *   stencil       rows of 16; a task follows its three neighbours in the row before, two at the borders
  *   tree          binary tree, root first: (i-1)/2 -> i
+ *   fft           rows of 16; task c of a row follows 2c and 2c + 1 (modulo 16) of the row before: the
+ *                 butterflies of an FFT in constant geometry (Pease), whose wires never change
  *
  * Valid as C11 and as C++17, and free of state: predecessors are computed, never stored, so that
  * reading the shape costs every program the same few instructions. If nvcc compiles this file, a
@@ -30,12 +32,20 @@
 #define SHAPE_MAX_PREDS SHAPE_WIDTH
 #define SHAPE_FAN_TASKS (SHAPE_WIDTH + 2)
 
-enum shape { SHAPE_INDEPENDENT, SHAPE_CHAIN, SHAPE_FAN, SHAPE_STENCIL, SHAPE_TREE, SHAPE_COUNT };
+enum shape {
+    SHAPE_INDEPENDENT,
+    SHAPE_CHAIN,
+    SHAPE_FAN,
+    SHAPE_STENCIL,
+    SHAPE_TREE,
+    SHAPE_FFT,
+    SHAPE_COUNT
+};
 
 static inline const char *shape_name(enum shape s)
 {
-    static const char *const names[SHAPE_COUNT] = {"independent", "chain", "fan", "stencil",
-                                                   "tree"};
+    static const char *const names[SHAPE_COUNT] = {"independent", "chain", "fan",
+                                                   "stencil",     "tree",  "fft"};
     return s < SHAPE_COUNT ? names[s] : "?";
 }
 
@@ -80,6 +90,17 @@ SHAPE_FN int shape_stencil_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
     return count;
 }
 
+SHAPE_FN int shape_fft_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+{
+    uint64_t column = i % SHAPE_WIDTH;
+
+    if (i < SHAPE_WIDTH)
+        return 0;
+    preds[0] = i - column - SHAPE_WIDTH + 2 * column % SHAPE_WIDTH;
+    preds[1] = preds[0] + 1;
+    return 2;
+}
+
 /* Writes the predecessors of task i, in rising order and without repeats; returns how many. */
 SHAPE_FN int shape_preds(enum shape s, uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
@@ -94,6 +115,8 @@ SHAPE_FN int shape_preds(enum shape s, uint64_t i, uint64_t preds[SHAPE_MAX_PRED
     case SHAPE_TREE:
         preds[0] = (i - 1) / 2;
         return i > 0;
+    case SHAPE_FFT:
+        return shape_fft_preds(i, preds);
     default:
         return 0;
     }
