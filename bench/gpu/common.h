@@ -31,18 +31,24 @@ BENCH_UNUSED static void must(tg_status status)
     exit(PROGRAM_ERROR);
 }
 
-/* Opens the device and loads the kernels from the program's folder. */
-BENCH_UNUSED static struct tg_module *open_device(const struct tg_device_config *config,
-                                                  struct tg_device **device)
+/* Loads a module from the program's folder. */
+BENCH_UNUSED static struct tg_module *load_module(struct tg_device *device, const char *name)
 {
     struct tg_module *module;
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    must(tg_device_open(config, device, &error));
     path[length < 0 ? 0 : length] = '\0';
-    strcpy(strrchr(path, '/') + 1, "bench_gpu_kernels.so");
-    must(tg_device_load(*device, path, &module, &error));
+    strcpy(strrchr(path, '/') + 1, name);
+    must(tg_device_load(device, path, &module, &error));
     return module;
+}
+
+/* Opens the device and loads the kernels of kernels.c. */
+BENCH_UNUSED static struct tg_module *open_device(const struct tg_device_config *config,
+                                                  struct tg_device **device)
+{
+    must(tg_device_open(config, device, &error));
+    return load_module(*device, "bench_gpu_kernels.so");
 }
 
 BENCH_UNUSED static uint32_t device_cores(const struct tg_device *device)

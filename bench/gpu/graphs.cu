@@ -158,7 +158,8 @@ static struct options parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static const enum shape shapes[] = {SHAPE_INDEPENDENT, SHAPE_CHAIN, SHAPE_FAN};
+    static const enum shape shapes[] = {SHAPE_INDEPENDENT, SHAPE_CHAIN, SHAPE_FAN,
+                                        SHAPE_STENCIL,     SHAPE_TREE,  SHAPE_FFT};
     struct options o = parse(argc, argv);
 
     open_gpu();

@@ -10,21 +10,19 @@
  * only recording into memory is measured. `wait_s` says whether cores waited all the same.
  */
 #define _GNU_SOURCE 1
+#include "../record/pwrite.h"
 #include "common.h"
-
-#include <fcntl.h>
 
 enum { TENSORS = 2, MAX_SERIES = 16, MAX_LANES = 256, SLACK = 3, PER_BUFFER = 64 };
 
 #define PATTERN (UINT64_C(64) << 20)
-#define PLAIN_PIECE (UINT64_C(1) << 20)
 
 struct options {
     const char *platform, *levels, *transports, *dir, *arena;
     uint64_t tensor, total, pool;
     uint64_t memory; /* most memory of the device */
     unsigned cores, repeat;
-    bool plain; /* also write as many bytes to a file, for comparison */
+    bool plain; /* also write as many bytes to a file by threads, for comparison */
 };
 
 /* One level by one transport, with its measurements. */
@@ -366,46 +364,22 @@ static void measure(struct bench *b)
         print_series(b, &b->series[i]);
 }
 
-/* Writes as many bytes as a recording has from memory to a file on the same file system, by
- * write(). */
-static double write_plain(const struct bench *b)
-{
-    char path[4200];
-    uint64_t piece = b->pattern_size < PLAIN_PIECE ? b->pattern_size : PLAIN_PIECE, at = 0;
-    double began;
-    int fd;
-    shell("mkdir -p", b->run_dir);
-    snprintf(path, sizeof path, "%s/plain.bin", b->run_dir);
-    began = bench_seconds();
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    for (uint64_t left = b->tasks * TENSORS * b->o.tensor, n; left > 0; left -= n) {
-        ssize_t done;
-        n = left < piece ? left : piece;
-        at = at + n <= b->pattern_size ? at : 0;
-        done = write(fd, b->pattern + at, n);
-        if (done <= 0)
-            fail("cannot write");
-        n = (uint64_t)done;
-        at += n;
-    }
-    close(fd);
-    began = bench_seconds() - began;
-    shell("rm -rf", b->run_dir);
-    return began;
-}
-
+/* Writes as many bytes as a recording has from memory to a file on the same file system. */
 static void measure_plain(const struct bench *b)
 {
-    double *seconds = numbers(b->o.repeat);
-    struct spread s;
-    for (unsigned r = 0; r < b->o.repeat; r++)
-        seconds[r] = write_plain(b);
-    s = spread_of(seconds, b->o.repeat);
+    uint64_t bytes = b->tasks * TENSORS * b->o.tensor;
+    unsigned threads = 0;
+    char path[4200];
+    double seconds;
+    shell("mkdir -p", b->run_dir);
+    snprintf(path, sizeof path, "%s/plain.bin", b->run_dir);
+    seconds = bench_best_pwrite(path, b->pattern, b->pattern_size, bytes, b->o.repeat, &threads);
+    shell("rm -rf", b->run_dir);
+    if (seconds < 0)
+        fail("cannot write");
     printf("{\"program\":\"record\",\"level\":\"plain\",\"dir\":\"%s\",\"bytes\":%llu,"
-           "\"seconds\":%.6f,\"best_s\":%.6f,\"gbs\":%.3f}\n",
-           b->o.dir, (unsigned long long)(b->tasks * TENSORS * b->o.tensor), s.median, s.best,
-           (double)(b->tasks * TENSORS * b->o.tensor) / s.median * 1e-9);
-    free(seconds);
+           "\"threads\":%u,\"seconds\":%.6f,\"gbs\":%.3f}\n",
+           b->o.dir, (unsigned long long)bytes, threads, seconds, (double)bytes / seconds * 1e-9);
 }
 
 int main(int argc, char **argv)

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the cuda platform beside its peers and the limits of the machine, in one run.
 
-limits memory, copy engine, messages, fences: the limits of the machine tasks an empty task, beside
-CUDA Graphs and launches into a stream record a recorded run, beside the memory it is written to or
-read from attention every tensor of a step of paged attention saved, beside PyTorch with hooks
+    limits     memory, copy engine, messages, fences: the limits of the machine
+    tasks      an empty task, and starting a run, beside CUDA Graphs and launches into a stream
+    metg       how small tasks may be, METG(50 %), beside the same
+    record     a recorded run, beside the memory it is written to or read from
+    attention  every tensor of a step of paged attention saved, beside PyTorch with hooks
+
+The last table sets what was measured beside what Taskglass wants to reach on an H200.
 """
 
 import argparse
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,9 +25,17 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from options import names, write_json  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PARTS = ("limits", "tasks", "record", "attention")
-SHAPES = ("independent", "chain", "fan")
-RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
+PARTS = ("limits", "tasks", "metg", "record", "attention")
+HOST, AICPU, TENSORMAP = "host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"
+BUILDING = (AICPU, TENSORMAP)
+BUILT_SHAPES = ("independent", "chain", "fan", "stencil")
+SHAPES = BUILT_SHAPES + ("tree", "fft")
+PATTERNS = ("independent", "chain", "stencil", "fan", "tree", "fft", "random", "nearest")
+QUICK_PATTERNS = ("chain", "stencil", "fan", "tree")
+# And all cores. Whole blocks of 3: in each, one column is for the matrix core and two for vector cores.
+WIDTHS = (1, 9, 33)
+METG_ROUNDS, METG_LIMIT_S = 3, 30  # no round begins after that time
+PAUSE_MS = 50  # between runs: longer than a kernel stays
 # Payload of a recorded run by tensor size, chosen so that a run takes seconds at most.
 TOTALS = {"4K": "256M", "64K": "1G", "1M": "1G", "16M": "2G"}
 HASHED = "8G"
@@ -46,6 +59,8 @@ def parse_arguments():
     parser.add_argument("--device-memory", metavar="BYTES",
                         help="at most so much of the GPU's memory, as 10G; what wants more is left "
                              f"out (default: all that is wanted, with --quick {QUICK_MEMORY})")
+    parser.add_argument("--metg-tasks", type=int, metavar="N",
+                        help="in a grid of part metg, at most (default: 131072)")
     parser.add_argument("--quick", action="store_true",
                         help="small and few: does it work, not how fast is it")
     parser.add_argument("--json", metavar="FILE", help="write all figures there; - is stdout")
@@ -254,81 +269,216 @@ def print_limits(lines, _limits):
 # ── tasks ───────────────────────────────────────────────────────────────────────────────
 
 
-def measure_tasks(runner):
-    quick = runner.options.quick
-    sizes = ["--tasks", 20000 if quick else 100000, "--built-tasks", 5000 if quick else 20000]
-    checked = runner.ours("tasks", "--check", "--tasks", 5000, "--built-tasks", 5000)
-    lines = checked + runner.ours("tasks", *sizes, "--repeat", 3 if quick else 7)
-    lines += runner.ours("tasks", *sizes, "--repeat", 3 if quick else 7, "--kinds", "both",
-                         "--runtimes", "host_build_graph", "--shapes", "independent")
-    if runner.options.platform == "cuda":
-        lines += runner.peer("graphs", "--tasks", 2000 if quick else 10000, "--repeat",
-                             3 if quick else 7)
+def orchestrators(runner):
+    """Where orchestrations can run, the default first; [None] for programs that have no choice."""
+    try:
+        said = subprocess.run([runner.path("tasks"), "--help"], capture_output=True, text=True,
+                              check=False, timeout=60).stderr
+    except (OSError, subprocess.SubprocessError):
+        return [None]
+    return ["host", "device"] if "--orchestrator" in said else [None]
+
+
+def measure_built(runner, *arguments):
+    """The graphs that are built while they run, by every kind of orchestrator."""
+    lines = []
+    for where in orchestrators(runner):
+        choice = ["--orchestrator", where] if where else []
+        lines += [dict(line, orchestrator=where) for line in runner.ours(
+            "tasks", "--runtimes", ",".join(BUILDING), "--shapes", ",".join(BUILT_SHAPES),
+            *choice, *arguments)]
     return lines
 
 
-def graph_cost(line, builds):
+def measure_starts(runner):
+    starts = 5 if runner.options.quick else 40
+    return (runner.ours("tasks", "--start", 10 * starts) +
+            runner.ours("tasks", "--start", starts, "--pause", PAUSE_MS))
+
+
+def measure_tasks(runner):
+    quick = runner.options.quick
+    repeat = ["--repeat", 3 if quick else 7]
+    host = ["--runtimes", HOST, "--tasks"]
+    every = ["--shapes", ",".join(SHAPES)]
+    most = 20000 if quick else 100000
+    lines = runner.ours("tasks", "--check", *host, 5000, *every)
+    lines += measure_built(runner, "--check", "--built-tasks", 5000)
+    lines += runner.ours("tasks", *host, most, *every, *repeat)
+    lines += runner.ours("tasks", *host, most, "--kinds", "both", "--shapes", "independent", *repeat)
+    lines += measure_built(runner, "--built-tasks", 5000 if quick else 20000, *repeat)
+    lines += measure_starts(runner)
+    if runner.options.platform == "cuda":
+        lines += runner.peer("graphs", "--tasks", 2000 if quick else 10000, *repeat)
+    return lines
+
+
+def graph_cost(lines, shape, builds):
     """Nanoseconds of a node of a CUDA Graph; includes making the graph if ours is made in the run
     too."""
+    line = find(lines, peer="cuda_graph", shape=shape)
     if not line:
         return None
     made = line["build_s"] + line["instantiate_s"] + line["upload_s"] if builds else 0
     return positive(line["ns_per_task"] + made / line["n"] * 1e9)
 
 
-def task_rows(lines, runtime, shape, kinds):
-    ours = find(lines, program="tasks", runtime=runtime, shape=shape, kinds=kinds, faults=None)
-    if not ours:
+def stream_cost(lines):
+    """Nanoseconds of a launch into a stream; one stream runs kernels in turn, whatever the shape."""
+    return positive(find(lines, peer="stream").get("ns_per_task"))
+
+
+def task_line(lines, runtime, shape, kinds="aiv", where=None):
+    return find(lines, program="tasks", runtime=runtime, shape=shape, kinds=kinds, faults=None,
+                orchestrator=where)
+
+
+def task_cost(lines, runtime, shape, kinds="aiv", where=None):
+    return positive(task_line(lines, runtime, shape, kinds, where).get("ns_per_task"))
+
+
+def used_orchestrators(lines):
+    found = [line["orchestrator"] for line in lines if "orchestrator" in line]
+    return list(dict.fromkeys(found))
+
+
+def again_row(lines, shape, kinds):
+    if not task_line(lines, HOST, shape, kinds):
         return []
-    builds = runtime != "host_build_graph"
-    what = f"{runtime} {shape}{', all cores' if kinds == 'both' else ''}"
-    graph = graph_cost(find(lines, peer="cuda_graph", shape=shape), builds)
-    cost = positive(ours["ns_per_task"])
-    rows = [[what, shown(cost, "ns"), "CUDA Graph" + (", made and run" if builds else ""),
+    cost, graph = task_cost(lines, HOST, shape, kinds), graph_cost(lines, shape, False)
+    return [[shape + (", all cores" if kinds == "both" else ""), shown(cost, "ns"),
              shown(graph, "ns"), shown(over(graph, cost))]]
-    if shape == "chain":
-        stream = positive(find(lines, peer="stream").get("ns_per_task"))
-        rows.append([what, shown(cost, "ns"), "launches into a stream", shown(stream, "ns"),
-                     shown(over(stream, cost))])
-    return rows
 
 
-def launch_rows(lines, limits):
-    ours = find(lines, program="tasks", runtime="host_build_graph", shape="chain",
-                faults=None).get("launch_us")
-    if ours is None:
+def built_row(lines, runtime, shape, where):
+    if not task_line(lines, runtime, shape, "aiv", where):
         return []
-    ours = positive(ours)
-    graph = find(lines, peer="cuda_graph", shape="chain").get("launch_host_us")
+    cost = task_cost(lines, runtime, shape, "aiv", where)
+    peers = [graph_cost(lines, shape, True), stream_cost(lines)]
+    row = [f"{runtime} {shape}" + (f", on the {where}" if where else ""), shown(cost, "ns")]
+    for peer in peers:
+        row += [shown(peer, "ns"), shown(over(peer, cost))]
+    return [row]
+
+
+def start_rows(lines, limits):
+    """What starting a run costs, beside CUDA's launches."""
+    at_once, paused = (find(lines, program="start", pause_ms=pause) for pause in (0, PAUSE_MS))
+    if not at_once or not paused:
+        return []
     empty = find(limits, what="cooperative_launch").get("ns")
     empty = empty / 1e3 if empty is not None else None
-    return [["launch without tasks", shown(ours, "µs"), "CUDA Graph launch", shown(graph, "µs"),
-             shown(over(graph, ours))],
-            ["launch without tasks", shown(ours, "µs"), "cooperative launch", shown(empty, "µs"),
-             shown(over(empty, ours))]]
+    rows = [[what, shown(ours, "µs"), "cooperative launch", shown(empty, "µs"),
+             shown(over(empty, ours))]
+            for what, ours in (("the first run of a device", at_once["first_us"]),
+                               ("at once after another", at_once["us"]),
+                               (f"{PAUSE_MS} ms after another", paused["us"]))]
+    graph = positive(find(lines, peer="cuda_graph", shape="chain").get("launch_host_us"))
+    host = positive(task_line(lines, HOST, "chain").get("launch_us"))
+    rows.append(["without tasks, by the slope", shown(host, "µs"), "CUDA Graph launch",
+                 shown(graph, "µs"), shown(over(graph, host))])
+    return rows + [["opening a device", shown(at_once["open_ms"], "ms"), "-", "-", "-"],
+                   ["loading a module", shown(at_once["load_ms"], "ms"), "-", "-", "-"]]
 
 
-def print_tasks(lines, limits):
-    rows = []
-    for runtime in RUNTIMES:
-        for shape in SHAPES:
-            rows += task_rows(lines, runtime, shape, "aiv")
-            if runtime == "host_build_graph" and shape == "independent":
-                rows += task_rows(lines, runtime, shape, "both")
-    cores = find(lines, program="tasks").get("cores")
-    print_table(f"tasks: one more empty task on {cores} cores; ratio above 1: Taskglass is the "
-                "cheaper one", ["what", "Taskglass", "peer", "its cost", "ratio"],
-                rows + launch_rows(lines, limits))
-    graphs = [line for line in lines if line.get("peer") == "cuda_graph"]
-    if graphs:
-        print("  CUDA Graphs: making, instantiating and uploading took " + ", ".join(
-            f"{line['shape']} {line['build_s'] + line['instantiate_s'] + line['upload_s']:.3f} s"
-            for line in graphs) + f" for {graphs[0]['n']} nodes")
+def print_checks(lines):
     checks = [line for line in lines if "faults" in line]
     wrong = [f"{line['runtime']} {line['shape']}: {line['faults']} tasks out of turn"
              for line in checks if line["faults"]]
     print(f"  checked: {len(checks) - len(wrong)} of {len(checks)} graphs ran every task once and "
           "after its predecessors" + "".join(f"; {text}" for text in wrong))
+
+
+def print_tasks(lines, limits):
+    again = [row for shape in SHAPES for kinds in ("aiv", "both")
+             for row in again_row(lines, shape, kinds)]
+    built = [row for where in used_orchestrators(lines) for runtime in BUILDING
+             for shape in BUILT_SHAPES for row in built_row(lines, runtime, shape, where)]
+    cores = find(lines, program="tasks").get("cores")
+    print_table(f"tasks: {HOST} run again, one more empty task on {cores} cores; ratio above 1: we "
+                "are cheaper", ["what", "Taskglass", "CUDA Graph", "ratio"], again)
+    print_table("tasks: submitted and run, one more; CUDA Graph: made and run; stream: a launch "
+                "for each",
+                ["what", "Taskglass", "CUDA Graph", "ratio", "stream", "ratio"], built)
+    print_table("tasks: starting a run of one task", ["what", "Taskglass", "peer", "its cost",
+                                                      "ratio"], start_rows(lines, limits))
+    graphs = [line for line in lines if line.get("peer") == "cuda_graph"]
+    if graphs:
+        print(f"  CUDA Graphs of {graphs[0]['n']} nodes took so many ms to make: " + ", ".join(
+            f"{line['shape']} "
+            f"{(line['build_s'] + line['instantiate_s'] + line['upload_s']) * 1e3:.0f}"
+            for line in graphs))
+    print_checks(lines)
+
+
+# ── metg ────────────────────────────────────────────────────────────────────────────────
+
+# Column of the table and system.
+METG_SYSTEMS = {"host": HOST, "aicpu": AICPU, "tensormap": TENSORMAP, "CUDA Graph": "cuda_graph",
+                "made, run": "cuda_graph_made", "stream": "stream", "streams": "streams"}
+
+
+def metg_widths(runner):
+    widths = () if runner.options.quick else WIDTHS
+    return [width for width in widths if not 0 < runner.options.cores <= width]
+
+
+def measure_metg_round(runner, number, options):
+    widths = metg_widths(runner)
+    lines = runner.ours("metg", "--widths", ",".join([*map(str, widths), "all"]), *options)
+    cores = max([line["cores"] for line in lines], default=None)
+    if cores and runner.options.platform == "cuda":
+        widths = [width for width in widths if width < cores] + [cores]
+        lines += runner.peer("metg_peers", "--widths", ",".join(map(str, widths)), *options)
+    return [dict(line, round=number) for line in lines]
+
+
+def measure_metg(runner):
+    """Rounds of everything, as many as there is time for."""
+    quick = runner.options.quick
+    options = ["--repeat", 1 if quick else 3, "--patterns",
+               ",".join(QUICK_PATTERNS if quick else PATTERNS)]
+    if runner.options.metg_tasks:
+        options += ["--tasks", runner.options.metg_tasks]
+    began, lines = time.monotonic(), []
+    for number in range(1 if quick else METG_ROUNDS):
+        if time.monotonic() - began < METG_LIMIT_S:
+            lines += measure_metg_round(runner, number, options)
+    return lines
+
+
+def metg_lines(lines, system, pattern, cores):
+    return [line for line in lines if line["system"] == system and line["pattern"] == pattern and
+            line["cores"] == cores]
+
+
+def metg(lines, system, pattern, cores):
+    """Median over rounds, in µs; None if at least half of them found none."""
+    found = [line["metg_us"] for line in metg_lines(lines, system, pattern, cores)]
+    good = [value for value in found if value is not None]
+    return statistics.median(good) if 2 * len(good) > len(found) else None
+
+
+def metg_row(lines, pattern, cores):
+    row = [pattern] + [shown(metg(lines, system, pattern, cores))
+                       for system in METG_SYSTEMS.values()]
+    return row + [shown(over(metg(lines, "cuda_graph", pattern, cores),
+                             metg(lines, HOST, pattern, cores)))]
+
+
+def print_metg(lines, _limits):
+    if not lines:
+        return
+    for cores in sorted({line["cores"] for line in lines}):
+        patterns = [pattern for pattern in PATTERNS
+                    if find(lines, pattern=pattern, cores=cores)]
+        print_table(f"metg: METG(50 %) in µs on {cores} core{'s' if cores > 1 else ''}; ratio: CUDA "
+                    "Graph over host", ["what", *METG_SYSTEMS, "ratio"],
+                    [metg_row(lines, pattern, cores) for pattern in patterns])
+    print(f"  rounds: {len({line['round'] for line in lines})}; "
+          f"{sum(line['executed'] for line in lines):,} of "
+          f"{sum(line['expected'] for line in lines):,} tasks executed, "
+          f"{sum(line['errors'] for line in lines)} found a wrong input or left a wrong output")
 
 
 # ── record ──────────────────────────────────────────────────────────────────────────────
@@ -386,19 +536,25 @@ def file_rows(line, plain, limits):
     """Rows for what the user sees. A copied recording passes the copy engine, and all recordings
     the file."""
     what = f"full, 1 MiB, {line['transport']}, files in {os.path.dirname(line['dir'])}"
-    rows = [("write() of one thread", plain.get("gbs"))]
+    rows = [(f"pwrite() of {plain.get('threads', 1)} threads", plain.get("gbs"))]
     if line["transport"] == "copied":
         rows.append(("copy engine", highest(limits, what="copy_engine_beside_kernel")))
     return [[what, shown(line["gbs_all"], "GB/s"), name, shown(limit, "GB/s"),
              shown(over(line["gbs_all"], limit)), ""] for name, limit in rows]
 
 
-def hash_row(lines, tensor, limits):
+def hashing(lines, tensor):
+    """The line of level hash, and how many seconds its runs took longer than without; {} and None if
+    they were not measured."""
     hashed = find(lines, level="hash", tensor=tensor)
     off = find(lines, level="off", call=hashed.get("call"))
-    if not off:
+    return (hashed, hashed["execute_s"] - off["execute_s"]) if off else ({}, None)
+
+
+def hash_row(lines, tensor, limits):
+    hashed, more = hashing(lines, tensor)
+    if not hashed:
         return []
-    more = hashed["execute_s"] - off["execute_s"]
     rate = over(hashed["bytes"] * 1e-9, positive(more))
     limit = highest(limits, what="device_read")
     return [[f"hash, {size_name(tensor)}", shown(rate, "GB/s"), "blocks reading device memory",
@@ -448,24 +604,42 @@ def print_record(lines, limits):
 
 
 def measure_attention(runner):
+    """A small step, where what a recording costs at all shows, and a large one."""
     command = [sys.executable, os.path.join(HERE, "attention.py"), "--taskglass", runner.command(),
                "--dir", runner.scratch, "--platform", runner.options.platform]
-    return runner.run(command + (["--quick", "--repeat", "1"] if runner.options.quick else []))
+    quick = runner.options.quick
+    lines = [dict(line, size="small")
+             for line in runner.run(command + ["--quick", "--repeat", "1" if quick else "5"])]
+    if not quick:
+        lines += [dict(line, size="large") for line in runner.run(command)]
+    return lines
+
+
+def attention_more(line):
+    """Seconds that saving adds to a run."""
+    return positive(line["saved_s"] - line["plain_s"]) if "saved_s" in line else None
 
 
 def print_attention(lines, _limits):
-    ours, torch = find(lines, peer="taskglass"), find(lines, peer="torch")
+    for size in ("small", "large"):
+        print_step(find(lines, peer="taskglass", size=size), find(lines, peer="torch", size=size))
+
+
+def print_step(ours, torch):
     if not ours:
         return
+    ours, torch = (dict(line, more_s=attention_more(line)) for line in (ours, torch))
     rows = []
     for what, key, peer, scale, unit, digits in (
             ("nothing saved", "plain_s", "PyTorch", 1e3, "ms", None),
             ("every tensor saved", "saved_s", "PyTorch, hooks and torch.save", 1e3, "ms", None),
+            ("saving alone", "more_s", "the same", 1e3, "ms", None),
             ("tensors saved", "tensors", "PyTorch", 1, "", 0),
             ("bytes saved", "bytes", "PyTorch", 2**-20, "MiB", None)):
-        rows.append([what, shown(ours[key] * scale, unit, digits), peer,
-                     shown(torch[key] * scale if key in torch else None, unit, digits),
-                     shown(over(torch.get(key), ours[key]))])
+        mine, other = (line[key] * scale if line.get(key) is not None else None
+                       for line in (ours, torch))
+        rows.append([what, shown(mine, unit, digits), peer, shown(other, unit, digits),
+                     shown(over(other, mine))])
     print_table(f"attention: {ours['tasks']} tasks, {ours['case']}",
                 ["what", "Taskglass", "peer", "it", "ratio"], rows)
     if torch.get("largest_error", 0) > 1e-4:
@@ -474,11 +648,96 @@ def print_attention(lines, _limits):
         print(f"  PyTorch left out: {torch['skipped']}")
 
 
+# ── what was to be reached ──────────────────────────────────────────────────────────────
+
+
+def figure(what, unit, measured, target, most=True):
+    """One figure and its target: at most that, or at least. None: not measured, so not known."""
+    reached = None
+    if measured is not None and target is not None:
+        reached = measured <= target if most else measured >= target
+    return {"what": what, "unit": unit, "measured": measured, "target": target,
+            "at": "most" if most else "least", "reached": reached}
+
+
+def task_figures(lines, _limits):
+    found = [figure(f"{HOST} {shape}, beside CUDA Graph", "ns", task_cost(lines, HOST, shape),
+                    graph_cost(lines, shape, False)) for shape in ("fan", "tree", "stencil", "fft")]
+    for shape, target in (("chain", 400), ("independent", 60)):
+        found.append(figure(f"{HOST} {shape}", "ns", task_cost(lines, HOST, shape), target))
+    where = (used_orchestrators(lines) or [None])[0]
+    for runtime in BUILDING:
+        for shape in BUILT_SHAPES:
+            name, cost = f"{runtime} {shape}", task_cost(lines, runtime, shape, "aiv", where)
+            ratio = over(graph_cost(lines, shape, True), cost)
+            found.append(figure(name, "ns", cost, 500))
+            found.append(figure(f"{name}, ahead of CUDA Graph", "×", ratio, 8, most=False))
+            found.append(figure(f"{name}, beside a stream", "ns", cost, stream_cost(lines)))
+    for what, pause, target in (("lingering", 0, 30), ("cold", PAUSE_MS, 150)):
+        us = find(lines, program="start", pause_ms=pause).get("us")
+        found.append(figure(f"starting a run, {what}", "µs", us, target))
+    return found
+
+
+def part_of(rate, limit):
+    """Percent of a limit."""
+    return 100 * rate / limit if rate is not None and limit else None
+
+
+def record_figures(lines, limits):
+    bus, found = highest(limits, what="host_write"), []
+    for name, tensor, target in (("1 MiB", 1 << 20, 97), ("4 KiB", 4 << 10, 80)):
+        rate = find(lines, level="full", arena="fit", transport="mapped", tensor=tensor).get("gbs")
+        found.append(figure(f"full, {name} tensors, of the bus", "%", part_of(rate, bus), target,
+                            most=False))
+    hashed, more = hashing(lines, 4 << 10)
+    found.append(figure("hash of 4 KiB tensors", "GB/s",
+                        over(hashed.get("bytes", 0) * 1e-9, positive(more)), 500, most=False))
+    for folder in dict.fromkeys(line["dir"] for line in lines if line.get("level") == "plain"):
+        plain = highest(lines, level="plain", dir=folder)
+        for name, tensor, target in (("1 MiB", 1 << 20, 90), ("4 KiB", 4 << 10, 50)):
+            rates = [line["gbs_all"] for line in lines if line.get("arena") == "default" and
+                     line.get("dir") == folder and line.get("tensor") == tensor]
+            found.append(figure(f"files, {name} tensors, of plain writes, "
+                                f"{os.path.dirname(folder)}", "%",
+                                part_of(max(rates, default=None), plain), target, most=False))
+    return found
+
+
+def attention_figures(lines, _limits):
+    ours, torch = (find(lines, peer=peer, size="small") for peer in ("taskglass", "torch"))
+    more = attention_more(ours)
+    return [figure("small run: what recording adds", "ms", more * 1e3 if more else None, 20),
+            figure("small run, recorded, beside PyTorch's hooks", "ms", *(
+                line["saved_s"] * 1e3 if "saved_s" in line else None for line in (ours, torch)))]
+
+
+FIGURES = {"tasks": task_figures, "record": record_figures, "attention": attention_figures}
+
+
+def all_figures(result):
+    return [found for part, find_figures in FIGURES.items() if part in result
+            for found in find_figures(result[part], result.get("limits", []))]
+
+
+def print_figures(found):
+    words = {True: "yes", False: "no", None: "not known"}
+    print_table("figures: what was to be reached on an H200; it decides no test",
+                ["what", "measured", "target", "reached"],
+                [[f["what"], shown(f["measured"], f["unit"]),
+                  f"{'≤' if f['at'] == 'most' else '≥'} {shown(f['target'], f['unit'])}"
+                  if f["target"] is not None else "-",
+                  words[f["reached"]]] for f in found])
+    known = [f["reached"] for f in found if f["reached"] is not None]
+    if found:
+        print(f"  {sum(known)} of {len(found)} reached, {len(found) - len(known)} not known")
+
+
 # ── all of it ───────────────────────────────────────────────────────────────────────────
 
 
 MEASURES = {"limits": (measure_limits, print_limits), "tasks": (measure_tasks, print_tasks),
-            "record": (measure_record, print_record),
+            "metg": (measure_metg, print_metg), "record": (measure_record, print_record),
             "attention": (measure_attention, print_attention)}
 
 
@@ -509,14 +768,17 @@ def main():
             tempfile.TemporaryDirectory(prefix="gpu.", dir=runner.scratch) as in_memory:
         options.disk, runner.scratch = on_disk, in_memory
         result = measure(runner)
+    found = all_figures(result)
     if options.json != "-":
+        print_figures(found)
         if runner.missing:
             print(f"\nnot here, left out: {', '.join(dict.fromkeys(runner.missing))}")
         for note in runner.notes + [f"failed: {problem}" for problem in runner.problems]:
             print(note)
     if options.json:
         write_json(options.json, {"platform": options.platform, "missing": runner.missing,
-                                  "notes": runner.notes, "problems": runner.problems, **result})
+                                  "notes": runner.notes, "problems": runner.problems, **result,
+                                  "figures": found})
     return 1 if runner.problems else 0
 
 

@@ -10,6 +10,10 @@
  * build it on the device in every run, while its first tasks run.
  *
  * --check times nothing: the kernels check that each task runs once and after its predecessors.
+ *
+ * --start N measures instead what comes before the first task: opening the device, loading the module,
+ * the first run of a graph of one empty task, and N more with --pause milliseconds between them, each
+ * from the call that starts it to its return.
  */
 #include "common.h"
 
@@ -23,7 +27,7 @@ struct options {
     const char *platform, *runtimes, *shapes, *kinds;
     uint64_t tasks, built_tasks; /* for host_build_graph, and for the others */
     uint64_t memory;             /* most memory of the device */
-    unsigned cores, schedulers, repeat;
+    unsigned cores, schedulers, repeat, starts, pause, orchestrator;
     bool check;
 };
 
@@ -216,6 +220,48 @@ static bool check(const struct bench *b, struct subject s, const char *runtime)
     return faults == 0;
 }
 
+/* ── starting ──────────────────────────────────────────────────────────────────────────── */
+
+static double run_one(struct tg_graph *graph)
+{
+    double began = bench_seconds();
+    must(tg_graph_run(graph, NULL, NULL, &error));
+    return (bench_seconds() - began) * 1e6;
+}
+
+static void rest(unsigned milliseconds)
+{
+    struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    if (milliseconds > 0)
+        nanosleep(&t, NULL);
+}
+
+/* `opened` and `loaded`: milliseconds that these took. */
+static void measure_starts(const struct bench *b, double opened, double loaded)
+{
+    double *times = calloc(b->o.starts, sizeof *times), first;
+    struct tg_graph *graph;
+    struct spread us;
+    uint64_t task;
+    if (!times)
+        fail("no memory");
+    must(tg_graph_create(b->module, &graph, &error));
+    must(tg_graph_add(graph, KERNEL_EMPTY, NULL, &task, &error));
+    first = run_one(graph);
+    for (unsigned r = 0; r < b->o.starts; r++) {
+        rest(b->o.pause);
+        times[r] = run_one(graph);
+    }
+    us = spread_of(times, b->o.starts);
+    printf("{\"program\":\"start\",\"platform\":\"%s\",\"cores\":%u,\"pause_ms\":%u,\"runs\":%u,"
+           "\"open_ms\":%.3f,\"load_ms\":%.3f,\"first_us\":%.2f,\"us\":%.2f,\"best_us\":%.2f,"
+           "\"worst_us\":%.2f}\n",
+           b->o.platform, device_cores(b->device), b->o.pause, b->o.starts, opened, loaded, first,
+           us.median, us.best, us.worst);
+    tg_graph_destroy(graph);
+    free(times);
+}
+
 /* ── command line ──────────────────────────────────────────────────────────────────────── */
 
 static bool parse_value(struct options *o, const char *key, const char *value)
@@ -240,6 +286,15 @@ static bool parse_value(struct options *o, const char *key, const char *value)
         return (o->schedulers = (unsigned)bench_size(value)) > 0;
     if (strcmp(key, "--repeat") == 0)
         return (o->repeat = (unsigned)bench_size(value)) > 0;
+    if (strcmp(key, "--orchestrator") == 0) {
+        o->orchestrator =
+            strcmp(value, "host") == 0 ? TG_ORCHESTRATOR_HOST : TG_ORCHESTRATOR_DEVICE;
+        return strcmp(value, "host") == 0 || strcmp(value, "device") == 0;
+    }
+    if (strcmp(key, "--start") == 0)
+        return (o->starts = (unsigned)bench_size(value)) > 0;
+    if (strcmp(key, "--pause") == 0)
+        return (o->pause = (unsigned)bench_size(value)) > 0;
     return false;
 }
 
@@ -247,8 +302,10 @@ static void usage(const char *program, const char *wrong)
 {
     fprintf(stderr,
             "%s: %s\nusage: %s [--platform P] [--cores N] [--schedulers N] [--memory BYTES]\n"
-            "       [--runtimes R,R…] [--shapes independent,chain,fan,stencil] [--kinds aiv|both]\n"
-            "       [--tasks N] [--built-tasks N] [--repeat R] [--check]\n",
+            "       [--runtimes R,R…] [--shapes independent,chain,fan,stencil,tree,fft]\n"
+            "       [--kinds aiv|both] [--orchestrator host|device]\n"
+            "       [--tasks N] [--built-tasks N] [--repeat R] [--check]\n"
+            "       [--start N [--pause MILLISECONDS]]\n",
             program, wrong, program);
     exit(PROGRAM_USAGE);
 }
@@ -286,13 +343,36 @@ static enum tg_runtime_kind runtime_of(const char *program, const char *name)
     return runtimes[k].kind;
 }
 
-/* Refuses the tree: it refers to older tasks than the orchestration remembers. */
-static enum shape shape_of(const char *program, const char *name)
+/* Refuses the tree for runtimes that build it: it refers to older tasks than the orchestration
+ * remembers. */
+static enum shape shape_of(const char *program, const char *name, enum tg_runtime_kind runtime)
 {
     enum shape shape = shape_from_name(name);
-    if (shape == SHAPE_COUNT || shape == SHAPE_TREE)
+    if (shape == SHAPE_COUNT || (shape == SHAPE_TREE && runtime != TG_RUNTIME_HOST_BUILD_GRAPH))
         usage(program, name);
     return shape;
+}
+
+/* Every shape with every runtime; false if a check found a fault. */
+static bool measure_all(const struct bench *b, const char *program)
+{
+    const char *runtime_list = b->o.runtimes;
+    char runtime[64], shape[64];
+    bool good = true;
+
+    while (next_word(&runtime_list, runtime, sizeof runtime)) {
+        struct subject s = {.runtime = runtime_of(program, runtime)};
+        const char *shape_list = b->o.shapes;
+        s.tasks = s.runtime == TG_RUNTIME_HOST_BUILD_GRAPH ? b->o.tasks : b->o.built_tasks;
+        while (next_word(&shape_list, shape, sizeof shape)) {
+            s.shape = shape_of(program, shape, s.runtime);
+            if (b->o.check)
+                good &= check(b, s, runtime);
+            else
+                measure(b, s, runtime);
+        }
+    }
+    return good;
 }
 
 int main(int argc, char **argv)
@@ -301,24 +381,18 @@ int main(int argc, char **argv)
     struct tg_device_config config = {.platform = b.o.platform,
                                       .cores = b.o.cores,
                                       .schedulers = b.o.schedulers,
+                                      .orchestrator = b.o.orchestrator,
                                       .memory = b.o.memory < ENOUGH ? b.o.memory : ENOUGH};
-    const char *runtime_list = b.o.runtimes;
-    char runtime[64], shape[64];
+    double began = bench_seconds(), opened;
     bool good = true;
 
-    b.module = open_device(&config, &b.device);
-    while (next_word(&runtime_list, runtime, sizeof runtime)) {
-        struct subject s = {.runtime = runtime_of(argv[0], runtime)};
-        const char *shape_list = b.o.shapes;
-        s.tasks = s.runtime == TG_RUNTIME_HOST_BUILD_GRAPH ? b.o.tasks : b.o.built_tasks;
-        while (next_word(&shape_list, shape, sizeof shape)) {
-            s.shape = shape_of(argv[0], shape);
-            if (b.o.check)
-                good &= check(&b, s, runtime);
-            else
-                measure(&b, s, runtime);
-        }
-    }
+    must(tg_device_open(&config, &b.device, &error));
+    opened = bench_seconds();
+    b.module = load_module(b.device, "bench_gpu_kernels.so");
+    if (b.o.starts > 0)
+        measure_starts(&b, (opened - began) * 1e3, (bench_seconds() - opened) * 1e3);
+    else
+        good = measure_all(&b, argv[0]);
     tg_device_close(b.device);
     return good ? 0 : PROGRAM_ERROR;
 }

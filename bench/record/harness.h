@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that the programs of this benchmark share: the clock, medians, sizes on the command line. */
+/* Code that the programs of this benchmark share: the clock, medians, sizes on the command line. Valid
+ * as C11 and C++17. */
 #ifndef BENCH_RECORD_HARNESS_H
 #define BENCH_RECORD_HARNESS_H
 
@@ -46,7 +47,7 @@ BENCH_UNUSED static uint64_t bench_size(const char *text)
 /* Memory whose pages are all present, with content that does not repeat. */
 BENCH_UNUSED static char *bench_bytes(uint64_t size)
 {
-    uint64_t state = 88172645463325252u, *words = malloc(size);
+    uint64_t state = 88172645463325252u, *words = (uint64_t *)malloc(size);
     if (!words) {
         fprintf(stderr, "bench_record: no memory for %llu bytes\n", (unsigned long long)size);
         exit(1);
