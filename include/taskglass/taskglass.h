@@ -20,6 +20,7 @@
 #include <taskglass/execute.h>
 #include <taskglass/export.h>
 #include <taskglass/graph.h>
+#include <taskglass/ranks.h>
 #include <taskglass/recover.h>
 #include <taskglass/run.h>
 #include <taskglass/runs.h>

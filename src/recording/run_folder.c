@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <taskglass/live.h>
+#include <taskglass/ranks.h>
 #include <taskglass/scope_stats.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@
 static const struct tg_run_name files[] = {
     {"", "run.json"},
     {"", "deps.json"},
+    {"", TG_CALLS_FILE},
+    {"", TG_RANKS_FILE}, /* of a job, in the folder that holds those of its ranks */
     {TG_DUMP_FOLDER, TG_DUMP_MANIFEST},
     {TG_DUMP_FOLDER, TG_DUMP_JOURNAL},
     {TG_DUMP_FOLDER, TG_DUMP_PAYLOAD},
