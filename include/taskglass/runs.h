@@ -40,13 +40,16 @@ struct tg_runs_entry {
     uint64_t records, lost; /* lost: records that the recorder counted as lost */
     uint64_t bytes;         /* that its files take on the disk */
     uint32_t others;        /* files and folders in it that no run writes */
+    uint32_t
+        ranks; /* of a run with several ranks (ranks.h), whose counts are those of all ranks here; 0 for
+                       any other */
 };
 
 /*
  * Finds the runs in a directory, the newest first; NULL: in outputs/. If the directory is itself that of a
  * run, the list has this one. A run is a directory with a file that a run writes; a run.json or deps.json that
- * names no workload is somebody else's, unless the directory has a name that runs make. Symbolic links are left
- * out. NOT_FOUND: there is no such directory. IO_ERROR, NO_MEMORY. The caller closes *runs.
+ * names no workload is somebody else's, unless the directory has a name that runs make. A run with several
+ * ranks is one run. Symbolic links are left out. NOT_FOUND: there is no such directory. IO_ERROR, NO_MEMORY. The caller closes *runs.
  */
 TG_API tg_status tg_runs_open(const char *dir, struct tg_runs **runs, struct tg_error *error);
 /* False past the last. */
@@ -86,7 +89,7 @@ struct tg_runs_removed {
 };
 
 /*
- * Removes the files that a run wrote, and its directory if nothing else is in it. `removed` may be NULL.
+ * Removes the files that a run wrote, of all its ranks, and its directory if nothing else is in it. `removed` may be NULL.
  * Symbolic links are not followed. BUSY: the run still goes on. BAD_ARGUMENT: the path is not the directory of
  * a run. NOT_FOUND. IO_ERROR: something could not be removed; the run is still listed then.
  */

@@ -15,6 +15,7 @@ enum column {
     RUN,
     WORKLOAD,
     CASE,
+    RANKS,
     PLATFORM,
     RUNTIME,
     RESULT,
@@ -32,6 +33,7 @@ static const struct cli_column columns[COLUMNS] = {
     [RUN] = {.head = "run", .least = 32, .cut = CLI_CUT_MIDDLE},
     [WORKLOAD] = {.head = "workload", .rank = 6, .least = 10, .cut = CLI_CUT_MIDDLE},
     [CASE] = {.head = "case", .rank = 7, .least = 8, .cut = CLI_CUT_MIDDLE},
+    [RANKS] = {.head = "ranks", .rank = 3, .right = true, .may_lack = true},
     [PLATFORM] = {.head = "platform", .rank = 8},
     [RUNTIME] = {.head = "runtime", .rank = 9, .least = 12, .cut = CLI_CUT_END},
     [RESULT] = {.head = "result", .least = 11, .cut = CLI_CUT_END},
@@ -83,6 +85,8 @@ static void add_row(struct cli_table *table, const struct tg_runs_entry *run)
     cli_table_cell(table, RUN, "%s", run->name);
     cli_table_cell(table, WORKLOAD, "%s", run->workload);
     cli_table_cell(table, CASE, "%s", run->case_name);
+    if (run->ranks > 0)
+        cli_table_cell(table, RANKS, "%" PRIu32, run->ranks);
     cli_table_cell(table, PLATFORM, "%s", run->platform);
     cli_table_cell(table, RUNTIME, "%s", run->runtime);
     cli_table_cell(table, RESULT, "%s", runs_result(run, result, sizeof result));
@@ -153,6 +157,7 @@ void runs_put_run(struct tg_json *json, const struct tg_runs_entry *run)
     put_count(json, "finished", run->has_counts, run->finished);
     put_count(json, "records", run->recorded, run->records);
     put_count(json, "lost", run->recorded, run->lost);
+    put_count(json, "ranks", run->ranks > 0, run->ranks);
     tg_json_put_uint(json, "bytes", run->bytes);
     tg_json_put_uint(json, "other_files", run->others);
 }

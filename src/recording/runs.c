@@ -179,8 +179,7 @@ static int read_content(const char *path, struct tg_runs_entry *run, bool *is_ru
     return cause;
 }
 
-/* Returns 0, or a cause that is a fault: what the directory is, is then not known. */
-static int look(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run)
+int tg_runs_look(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run)
 {
     bool has_json;
     *run = (struct tg_runs_entry){0};
@@ -220,7 +219,10 @@ static tg_status add(struct tg_runs *runs, const char *dir, const char *name,
         return tg_file_no_memory(error);
     }
     tg_path_last(path, last, sizeof last);
-    int cause = look(path, last, &runs->run[runs->count], &is_run);
+    struct tg_runs_entry *run = &runs->run[runs->count];
+    int cause = tg_runs_look_ranks(path, last, run, &is_run);
+    if (cause == 0 && !is_run)
+        cause = tg_runs_look(path, last, run, &is_run);
     bool is_hidden = dir && (cause == EACCES || cause == EPERM);
     if (cause == 0 && is_run) {
         runs->run[runs->count++].path = path;

@@ -37,6 +37,15 @@ int tg_run_content(int dir, tg_run_file_fn visit, void *context, struct tg_run_c
  * name a workload: --remove must not take that of another program. Returns 0, or a cause that is a fault. */
 int tg_run_content_is_run(const char *path, const struct tg_run_content *content, bool *is_run);
 
+/* What lies in the directory of one rank, or of a run that has no ranks. Returns 0, or a cause that is a fault:
+ * what the directory is, is then not known. */
+int tg_runs_look(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run);
+/* The same for a run with several ranks; *is_run stays as it is if it is none. */
+int tg_runs_look_ranks(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run);
+/* tg_runs_remove for a run with several ranks, which the caller has found out. */
+tg_status tg_runs_remove_ranks(const char *path, struct tg_runs_removed *removed,
+                               struct tg_error *error);
+
 /* Opens a directory that is not a link, for its names. Returns 0 or an errno. */
 int tg_run_content_open(const char *path, int *dir);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/ranks.h>
 #include <taskglass/text.h>
 #include <unistd.h>
 
@@ -119,7 +120,12 @@ tg_status tg_runs_remove(const char *path, struct tg_runs_removed *removed, stru
     removed = removed ? removed : &unread;
     error = error ? error : &unseen;
     *removed = (struct tg_runs_removed){0};
+    bool has_ranks = false;
     int cause = tg_run_content_open(path, &dir);
+    if (cause == 0 && tg_ranks_look(path, &has_ranks, error) == TG_OK && has_ranks) {
+        close(dir);
+        return tg_runs_remove_ranks(path, removed, error);
+    }
     if (cause == ENOENT)
         return tg_error_set(error, TG_NOT_FOUND, "there is no run '%s'", path);
     if (cause == ENOTDIR || cause == ELOOP)
