@@ -23,6 +23,7 @@
 #include <taskglass/api.h>
 #include <taskglass/recording.h>
 #include <taskglass/status.h>
+#include <taskglass/wire/comm.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +61,7 @@ TG_API void tg_timing_close(struct tg_timing *timing);
     X(HANDOVER, "handover", "from an end or a submission until ready") \
     X(ORCHESTRATOR, "orchestrator", "the task was not submitted yet")  \
     X(ROOM, "room", "the orchestrator waited for room or a value")     \
+    X(COMM, "comm", "a call waited for another rank")                  \
     X(UNKNOWN, "unknown", "the file does not say")
 
 #define TG_SPENT_ENUM_(constant, word, meaning) TG_SPENT_##constant,
@@ -98,6 +100,8 @@ struct tg_timing_info {
     uint64_t wait_busy;  /* part of it: BUSY */
     uint64_t waited;     /* tasks that waited at all */
     uint64_t dispatched; /* part of `wait`: a scheduler had given the task to a core; or TG_NONE */
+    uint64_t comm;       /* time that calls (tg_send …) waited for other ranks: of all calls */
+    uint64_t calls;      /* tasks that are calls */
     uint64_t idle;       /* of all cores */
     uint64_t cores, kinds, kernels; /* tg_timing_get_core, …_kind, …_kernel */
     /* Lower bounds of the span of any run of these tasks with these run times; or TG_NONE. */
@@ -118,7 +122,10 @@ struct tg_timing_task {
     uint64_t submitted;  /* or TG_NONE */
     uint64_t ready;      /* measured or computed; or TG_NONE */
     uint64_t busy, latency; /* what it waited from ready to begin, by cause; or TG_NONE */
+    uint64_t comm;          /* part of begin to end: a call, and other ranks were awaited */
+    int32_t peer;           /* of a send or receive, or the root of a broadcast; or TG_COMM_NONE */
     uint64_t edges;         /* tasks that it waited for */
+    bool is_call;           /* it is a call of communication; it begins when it was posted */
     bool on_path;
     bool unfinished;
 };
@@ -152,11 +159,11 @@ TG_API bool tg_timing_get_step(const struct tg_timing *timing, uint64_t number,
 
 /* All tasks with the same kernel, or with the same kernels if they are mixes. */
 struct tg_timing_kernel {
-    const char *name;                         /* "add", "mat+add"; "#3" if there is no name */
-    uint64_t tasks;                           /* with times */
-    uint64_t run;                             /* from begin to end, of all of them */
-    uint64_t most;                            /* of the longest */
-    uint64_t wait;                            /* ready and not running; or TG_NONE */
+    const char *name; /* "add", "mat+add"; "#3" if there is no name */
+    uint64_t tasks;   /* with times */
+    uint64_t run;     /* from begin to end, of all of them; without `comm` */
+    uint64_t most;    /* of the longest */
+    uint64_t wait; /* ready and not running, and of calls what they waited for others; or TG_NONE */
     uint64_t path_tasks, path_run, path_wait; /* the same for those on the path: BUSY and LATENCY */
 };
 /* Kernel `number`, from 0; false past the last one. The first ones run longest on the path, then ran

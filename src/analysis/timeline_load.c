@@ -10,6 +10,7 @@
 
 #include "analysis/deps.h"
 #include "analysis/deps_read.h"
+#include "analysis/timeline_calls.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_pull.h"
@@ -110,6 +111,21 @@ static tg_status load_recording(const char *path, struct tg_timeline *timeline,
     return status;
 }
 
+/* A rank's trace lies beside its comm.jsonl. */
+static tg_status load_trace(const char *path, struct tg_timeline *timeline, struct tg_error *error)
+{
+    tg_status status = tg_timeline_read_file(path, timeline, error);
+    if (status != TG_OK)
+        return status;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    status = folder ? tg_timeline_take_calls(timeline, folder, error) : tg_file_no_memory(error);
+    free(folder);
+    if (status != TG_OK)
+        tg_timeline_free(timeline);
+    return status;
+}
+
 static tg_status load_file(const char *path, struct tg_timeline *timeline,
                            struct tg_recording **recording, struct tg_error *error)
 {
@@ -120,7 +136,7 @@ static tg_status load_file(const char *path, struct tg_timeline *timeline,
     if (kind == SWIMLANE)
         return tg_timeline_of_swimlane(path, timeline, error);
     if (kind == TRACE)
-        return tg_timeline_read_file(path, timeline, error);
+        return load_trace(path, timeline, error);
     return load_recording(path, timeline, recording, error);
 }
 

@@ -3,8 +3,10 @@
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/ranks.h>
 
 #include "analysis/deps.h"
+#include "analysis/timeline_calls.h"
 #include "analysis/timeline_load.h"
 #include "analysis/timeline_tasks.h"
 #include "base/error.h"
@@ -150,6 +152,22 @@ static tg_status add_edges(struct load *load, struct tg_error *error)
     return status;
 }
 
+/* comm.jsonl lies in the run's folder, beside that of the recording. */
+static tg_status take_calls(struct load *load, struct tg_error *error)
+{
+    char *path = NULL;
+    int cause = tg_run_file(load->recording->info.dir, TG_CALLS_FILE, &path);
+    char *slash = cause == 0 ? strrchr(path, '/') : NULL;
+    if (slash)
+        *slash = '\0';
+    tg_status status = cause != 0 && tg_cause_is_fault(cause)
+                           ? tg_file_error(error, "read", path ? path : TG_CALLS_FILE, cause)
+                           : tg_timeline_take_calls(
+                                 load->timeline, slash ? path : load->recording->info.dir, error);
+    free(path);
+    return status;
+}
+
 static tg_status read_all(struct load *load, struct tg_error *error)
 {
     tg_status status =
@@ -165,6 +183,8 @@ static tg_status read_all(struct load *load, struct tg_error *error)
         status = add_edges(load, error);
     if (status == TG_OK)
         status = tg_timeline_finish(load->timeline, error);
+    if (status == TG_OK)
+        status = take_calls(load, error);
     return tg_recording_conclude(load->recording, status, error);
 }
 

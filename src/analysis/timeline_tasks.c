@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/timeline_calls.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/grow.h"
@@ -208,6 +209,16 @@ static void set_times(const struct tg_seen_tasks *seen, const struct tg_seen_tas
     }
 }
 
+/* A call of communication keeps no core between its records: what a core did last is its part. */
+static void end_call(const struct tg_seen_tasks *seen, struct tg_timeline_part *part)
+{
+    const uint8_t open = TG_TIMELINE_NO_BEGIN | TG_TIMELINE_NO_END | TG_TIMELINE_PARTIAL;
+    uint32_t kind;
+    if (part->kernel != TG_TIMELINE_NONE && !(part->flags & open) &&
+        tg_is_call_name(seen->timeline->kernel[part->kernel].name, &kind))
+        part->begin = part->end;
+}
+
 int tg_seen_task_parts(struct tg_seen_tasks *seen, const struct tg_seen_task *task,
                        struct tg_timeline_part part[TG_PARTS])
 {
@@ -228,6 +239,7 @@ int tg_seen_task_parts(struct tg_seen_tasks *seen, const struct tg_seen_task *ta
         made->kernel = task->kernel[i];
         made->core = core_of(seen, lane);
         set_times(seen, task, made);
+        end_call(seen, made);
         if (made->core == TG_TIMELINE_NONE)
             return -1;
     }

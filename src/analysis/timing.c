@@ -147,7 +147,8 @@ void tg_timing_close(struct tg_timing *timing)
                      timing->busy,     timing->latency, timing->delay, timing->group,
                      timing->place,    timing->flags,   timing->code,  timing->order,
                      timing->previous, timing->groups,  timing->rank,  timing->rank_of,
-                     timing->cores,    timing->kinds,   timing->steps};
+                     timing->cores,    timing->kinds,   timing->steps, timing->comm,
+                     timing->away};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         free(owned[i]);
     free(timing);
@@ -175,6 +176,7 @@ bool tg_timing_get_task(const struct tg_timing *timing, uint64_t number,
     const struct tg_timeline *line = &timing->line;
     const struct tg_timeline_task *from = &line->task[number];
     uint32_t group = timing->group[number];
+    const struct tg_timeline_call *call = tg_timing_call(timing, (uint32_t)number);
     uint32_t core = from->n_parts > 0 ? line->part[from->first_part].core : TG_TIMELINE_NONE;
     *task = (struct tg_timing_task){
         .id = from->id,
@@ -188,6 +190,9 @@ bool tg_timing_get_task(const struct tg_timing *timing, uint64_t number,
         .ready = timing->ready[number],
         .busy = timing->busy[number],
         .latency = timing->latency[number],
+        .comm = tg_timing_comm(timing, (uint32_t)number),
+        .peer = call ? call->peer : TG_COMM_NONE,
+        .is_call = call != NULL,
         .edges = from->n_edges,
         .on_path = timing->flags[number] & TG_TIMING_ON_PATH,
         .unfinished = timing->flags[number] & TG_TIMING_PARTIAL,
@@ -241,7 +246,7 @@ static uint64_t amount_of(const struct tg_timing *timing, uint32_t task, enum tg
         return timing->ready[task] == TG_NONE ? 0 : timing->begin[task] - timing->ready[task];
     if (order == TG_TIMING_BY_PATH_RUN && !(timing->flags[task] & TG_TIMING_ON_PATH))
         return 0;
-    return timing->end[task] - timing->begin[task];
+    return tg_timing_run(timing, task);
 }
 
 struct amount {

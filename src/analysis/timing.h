@@ -24,7 +24,8 @@ enum tg_timing_flag {
     TG_TIMING_NO_BEGIN = 1 << 1, /* `begin` is its end: when it began is not known */
     TG_TIMING_NO_END = 1 << 2,   /* `end` is its begin: when it ended is not known */
     TG_TIMING_PARTIAL = 1 << 3,  /* it had not ended */
-    TG_TIMING_ON_PATH = 1 << 4
+    TG_TIMING_ON_PATH = 1 << 4,
+    TG_TIMING_CALL = 1 << 5 /* a call of communication */
 };
 
 /* Tasks that have the same kernels. */
@@ -45,9 +46,12 @@ struct tg_timing {
     uint64_t *ready;          /* TG_NONE if unknown */
     uint64_t *busy, *latency; /* what it waited since then */
     uint64_t *delay;          /* what it waited beyond everything that held it back */
-    uint32_t *group;          /* TG_TIMELINE_NONE: none of its parts is known */
-    uint32_t *place;          /* in `order`; TG_TIMELINE_NONE if it is no node */
-    uint8_t *flags, *code;    /* enum tg_timing_flag; the cores it needs, see timing_sweep.c */
+    /* Of a call, from its begin (when it was posted): until it was done, and until a core had it again. Both
+     * are NULL in a run without calls. */
+    uint64_t *comm, *away;
+    uint32_t *group;       /* TG_TIMELINE_NONE: none of its parts is known */
+    uint32_t *place;       /* in `order`; TG_TIMELINE_NONE if it is no node */
+    uint8_t *flags, *code; /* enum tg_timing_flag; the cores it needs, see timing_sweep.c */
     /* The nodes by begin; a task comes behind those that it waited for. */
     uint32_t *order;
     uint32_t n_nodes;
@@ -77,6 +81,20 @@ bool tg_timing_obeyed(const struct tg_timing *timing, uint32_t before, uint32_t 
 uint64_t tg_timing_release(const struct tg_timing *timing, uint32_t before, uint32_t after);
 /* When the task was submitted; TG_NONE if that is not known or it began before. */
 uint64_t tg_timing_submit(const struct tg_timing *timing, uint32_t task);
+
+/* How long a task ran on cores: a call is away from them in between. */
+static inline uint64_t tg_timing_run(const struct tg_timing *timing, uint32_t task)
+{
+    return timing->end[task] - timing->begin[task] - (timing->away ? timing->away[task] : 0);
+}
+
+static inline uint64_t tg_timing_comm(const struct tg_timing *timing, uint32_t task)
+{
+    return timing->comm ? timing->comm[task] : 0;
+}
+
+/* The call that a task is; NULL if it is none. */
+const struct tg_timeline_call *tg_timing_call(const struct tg_timing *timing, uint32_t task);
 
 /* When a part began and ended, where at least one of the two is known: the other is the same then. */
 static inline uint64_t tg_timing_part_begin(const struct tg_timeline_part *part)

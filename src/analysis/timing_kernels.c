@@ -108,18 +108,18 @@ bool tg_timing_group_tasks(struct tg_timing *timing)
 static void add_task(struct tg_timing *timing, uint32_t task)
 {
     struct tg_timing_kernel *sums = &timing->groups[timing->group[task]].sums;
-    uint64_t run = timing->end[task] - timing->begin[task];
+    uint64_t run = tg_timing_run(timing, task), comm = tg_timing_comm(timing, task);
     bool is_waiting = timing->ready[task] != TG_NONE;
     sums->tasks++;
     sums->run += run;
     if (run > sums->most)
         sums->most = run;
     if (is_waiting)
-        sums->wait += timing->begin[task] - timing->ready[task];
+        sums->wait += timing->begin[task] - timing->ready[task] + comm;
     if (timing->flags[task] & TG_TIMING_ON_PATH) {
         sums->path_tasks++;
         sums->path_run += run;
-        sums->path_wait += is_waiting ? timing->begin[task] - timing->ready[task] : 0;
+        sums->path_wait += is_waiting ? timing->begin[task] - timing->ready[task] + comm : 0;
     }
 }
 

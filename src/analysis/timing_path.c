@@ -86,7 +86,10 @@ static uint32_t take_step(struct walk *walk, uint32_t task, struct tg_timing_ste
     uint64_t release = timing->info.start, submit = tg_timing_submit(timing, task);
     uint32_t last = find_last(timing, task, &release);
     *step = (struct tg_timing_step){.task = task};
-    step->spent[TG_SPENT_RUN] = timing->end[task] - timing->begin[task];
+    step->spent[TG_SPENT_RUN] = tg_timing_run(timing, task);
+    step->spent[TG_SPENT_COMM] = tg_timing_comm(timing, task);
+    if (timing->away) /* done, and no core had it yet */
+        step->spent[TG_SPENT_LATENCY] = timing->away[task] - timing->comm[task];
     if (submit != TG_NONE && submit >= timing->info.start &&
         (last == TG_TIMELINE_NONE || submit > release)) {
         step->by_orchestrator = true;

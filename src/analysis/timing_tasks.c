@@ -53,6 +53,55 @@ static void take_parts(struct tg_timing *timing, uint32_t task)
         *flags & TG_TIMING_NODE && !(*flags & (TG_TIMING_NO_BEGIN | TG_TIMING_NO_END));
 }
 
+/* --- calls ------------------------------------------------------------------------------------- */
+
+static int by_task(const void *a, const void *b)
+{
+    const struct tg_timeline_call *left = a, *right = b;
+    return (left->task > right->task) - (left->task < right->task);
+}
+
+const struct tg_timeline_call *tg_timing_call(const struct tg_timing *timing, uint32_t task)
+{
+    struct tg_timeline_call key = {.task = task};
+    const struct tg_timeline *line = &timing->line;
+    return line->n_calls == 0
+               ? NULL
+               : bsearch(&key, line->call, line->n_calls, sizeof *line->call, by_task);
+}
+
+/* A call begins when it was posted; if that is not known, when it was ready: a core posts it at once. Until
+ * it was done it waited for another rank. */
+static void take_call(struct tg_timing *timing, const struct tg_timeline_call *call)
+{
+    uint32_t task = call->task;
+    const uint64_t finish = timing->begin[task];
+    uint64_t begin = call->posted != TG_TIME_UNKNOWN ? call->posted : timing->line.task[task].ready;
+    timing->flags[task] |= TG_TIMING_CALL;
+    timing->info.calls++;
+    if (!(timing->flags[task] & TG_TIMING_NODE) || begin >= finish)
+        return; /* an unknown time is larger than any other */
+    timing->begin[task] = begin;
+    timing->away[task] = finish - begin;
+    uint64_t done = call->done < finish ? call->done : finish;
+    timing->comm[task] = done > begin ? done - begin : 0;
+    timing->info.comm += timing->comm[task];
+}
+
+static bool take_calls(struct tg_timing *timing)
+{
+    const struct tg_timeline *line = &timing->line;
+    if (line->n_calls == 0)
+        return true;
+    timing->comm = calloc(line->n_tasks + 1, sizeof *timing->comm);
+    timing->away = calloc(line->n_tasks + 1, sizeof *timing->away);
+    if (!timing->comm || !timing->away)
+        return false;
+    for (size_t i = 0; i < line->n_calls; i++)
+        take_call(timing, &line->call[i]);
+    return true;
+}
+
 static void take_start(struct tg_timing *timing, uint64_t time)
 {
     if (time < timing->info.start)
@@ -117,7 +166,7 @@ static void sort_by_edges(struct tg_timing *timing, struct sorting *sorting)
     for (uint32_t at = 0; at < sorting->count; at++) {
         uint32_t task = sorting->queue[at];
         if (timing->flags[task] & TG_TIMING_NODE)
-            sorting->chain[task] += timing->end[task] - timing->begin[task];
+            sorting->chain[task] += tg_timing_run(timing, task);
         if (sorting->chain[task] > timing->info.bound_chain)
             timing->info.bound_chain = sorting->chain[task];
         for (uint64_t k = after->first[task]; k < after->first[task + 1]; k++) {
@@ -320,6 +369,8 @@ bool tg_timing_read_tasks(struct tg_timing *timing)
 {
     for (uint32_t i = 0; i < timing->line.n_tasks; i++)
         take_parts(timing, i);
+    if (!take_calls(timing))
+        return false;
     find_span(timing);
     if (timing->n_nodes == 0)
         return true;

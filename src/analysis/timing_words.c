@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <taskglass/comm.h>
+#include <taskglass/ranks.h>
+
 #include "analysis/timing.h"
 #include "base/error.h"
 
@@ -104,6 +107,53 @@ static bool note_odd(struct tg_note *note, const struct tg_timing_info *info)
                info->twins, info->backward);
 }
 
+/* "1.25 ms" */
+static const char *format_time(char *text, size_t room, uint64_t ns)
+{
+    if (ns < 1000)
+        (void)snprintf(text, room, "%" PRIu64 " ns", ns);
+    else if (ns < 1000000)
+        (void)snprintf(text, room, "%.3g µs", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        (void)snprintf(text, room, "%.3g ms", (double)ns / 1e6);
+    else
+        (void)snprintf(text, room, "%.4g s", (double)ns / 1e9);
+    return text;
+}
+
+/* "tg_recv from rank 1" */
+static void name_call(char *text, size_t room, const struct tg_timeline_call *call)
+{
+    const char *name = tg_comm_kind_name(call->kind);
+    if (call->peer == TG_COMM_NONE)
+        (void)snprintf(text, room, "%s%s", name,
+                       tg_call_is_message(call->kind) ? "" : " with all ranks");
+    else
+        (void)snprintf(text, room, "%s %s rank %d", name,
+                       call->kind == TG_COMM_SEND ? "to" : "from", call->peer);
+}
+
+/* Whom the path waited for longest. */
+static bool note_comm(struct tg_note *note, const struct tg_timing *timing)
+{
+    char all[32], most[32], name[80];
+    const struct tg_timeline_call *longest = NULL;
+    for (uint64_t i = 0; timing->comm && i < timing->info.steps; i++) {
+        uint32_t task = (uint32_t)timing->steps[i].task;
+        if (timing->comm[task] > 0 &&
+            (!longest || timing->comm[task] > timing->comm[longest->task]))
+            longest = tg_timing_call(timing, task);
+    }
+    if (!longest)
+        return false;
+    uint64_t id = timing->line.task[longest->task].id;
+    name_call(name, sizeof name, longest);
+    return say(
+        note, "the path waited %s for communication, longest in %s: %s, task %" PRIu64 ":%" PRIu64,
+        format_time(all, sizeof all, timing->info.spent[TG_SPENT_COMM]), name,
+        format_time(most, sizeof most, timing->comm[longest->task]), id >> 32, id & UINT32_MAX);
+}
+
 /* If tasks ended earlier, there would be room earlier, but how much earlier is not known. */
 static bool note_waits(struct tg_note *note, const struct tg_timing *timing)
 {
@@ -123,6 +173,8 @@ bool tg_timing_note(const struct tg_timing *timing, unsigned number, struct tg_n
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i](note, &timing->info) && number-- == 0)
             return true;
+    if (note_comm(note, timing) && number-- == 0)
+        return true;
     return number == 0 && note_waits(note, timing);
 }
 

@@ -34,6 +34,7 @@ void tg_timeline_free(struct tg_timeline *timeline)
     free(timeline->edge);
     free(timeline->wait);
     free(timeline->before);
+    free(timeline->call);
     free(timeline->core_slot);
     free(timeline->kernel_slot);
     tg_names_free(&timeline->names);

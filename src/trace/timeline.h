@@ -91,6 +91,15 @@ struct tg_timeline_wait {
     const char *cause; /* a word, from tg_timeline_name; "" */
 };
 
+/* A task that is a call of communication. A core has it twice, for a moment each: to post it, and when the
+ * host has done it. Its part is the second of the two. */
+struct tg_timeline_call {
+    uint32_t task;         /* index */
+    uint32_t kind;         /* enum tg_comm_kind */
+    int32_t peer;          /* of a send or receive, or a root; or TG_COMM_NONE */
+    uint64_t posted, done; /* or TG_TIME_UNKNOWN */
+};
+
 /* What is known about the run. Texts come from tg_timeline_name; "" if they are not known. */
 struct tg_timeline_facts {
     const char *source;   /* what the times are of: "trace", "recording", "swimlane" */
@@ -117,6 +126,8 @@ struct tg_timeline {
     struct tg_timeline_edge *edge; /* only until tg_timeline_finish */
     struct tg_timeline_wait *wait; /* after tg_timeline_finish by end */
     uint32_t *before;              /* tg_timeline_finish makes it: indices of tasks */
+    struct tg_timeline_call *call; /* by task; only of a timeline whose reader has set it */
+    size_t n_calls;
     size_t n_cores, n_kernels, n_parts, n_tasks, n_edges, n_waits;
     /* What tg_timeline_finish met and left out: edges that name a task which nothing else names, edges
      * from a task to itself, parts and tasks that came twice, parts that end before they begin. */
@@ -158,7 +169,7 @@ tg_status tg_timeline_finish(struct tg_timeline *timeline, struct tg_error *erro
 
 /* Reads a trace FILE that Taskglass wrote: a Perfetto trace or Chrome JSON, whichever it is. On success
  * the caller frees *timeline; it is finished. BAD_ARGUMENT names the file: another program wrote it, or it
- * is damaged (says where); NOT_FOUND; IO_ERROR; NO_MEMORY. */
+ * is damaged (says where); UNSUPPORTED: it is that of several ranks; NOT_FOUND; IO_ERROR; NO_MEMORY. */
 tg_status tg_timeline_read_file(const char *path, struct tg_timeline *timeline,
                                 struct tg_error *error);
 

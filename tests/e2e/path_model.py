@@ -9,7 +9,7 @@ nothing with the C sources and looks at every moment of a run, so it is for smal
 
 import dataclasses
 
-KINDS = ("run", "busy", "latency", "handover", "orchestrator", "room", "unknown")
+KINDS = ("run", "busy", "latency", "handover", "orchestrator", "room", "comm", "unknown")
 
 
 @dataclasses.dataclass
