@@ -64,6 +64,9 @@ struct tg_find {
  * left out arguments, so that the last ones may be missing too. For UNWRITTEN only. */
 bool tg_find_misses_argument(struct tg_find *find, const struct tg_task_row *row);
 
+/* True for a call of communication, whose inputs on other ranks are not in the recording. */
+bool tg_find_is_call(const struct tg_find *find, const struct tg_task_row *row);
+
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);
 /* Counts bytes that were read, and reports progress. */
 void tg_find_account(struct tg_find *find, uint64_t bytes);

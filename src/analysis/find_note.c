@@ -129,6 +129,20 @@ static bool has_sign(const struct tg_find_answer *answer, enum tg_sign sign)
     return false;
 }
 
+/* True if whatever is possible is what calls of communication left. */
+static bool only_calls(const struct tg_find_answer *answer)
+{
+    struct tg_find_finding finding;
+    struct tg_entry entry;
+    for (uint64_t i = 0; tg_find_answer_next(answer, &i, &finding, &entry); i++) {
+        uint32_t row = tg_tasks_find(&answer->find->tasks, entry.record.task_id);
+        if (!finding.is_proved && finding.trace != TG_TRACE_INHERITED &&
+            (row == TG_NO_ROW || !tg_find_is_call(answer->find, &answer->find->tasks.row[row])))
+            return false;
+    }
+    return true;
+}
+
 void tg_find_advise(struct tg_find_answer *answer)
 {
     struct tg_recording_info info;
@@ -151,6 +165,9 @@ void tg_find_advise(struct tg_find_answer *answer)
                  has_sign(answer, TG_SIGN_SAME)
                      ? "the pattern shows only what no task wrote at all; give the kernels "
                        "references to know more (taskglass-check(1))"
+                 : only_calls(answer)
+                     ? "other ranks may have sent the pattern: search their recordings for what "
+                       "was given to their calls"
                      : "record every argument with --dump-tensor=full to know more");
     else if (tg_recording_command(answer->find->recording, "--poison", command, sizeof command))
         snprintf(text, room, "record again to know: %s", command);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A value began at a task if one of its outputs has the value and no input had it. An input that
- * has the value although no recorded task wrote it came from outside.
+ * has the value although no recorded task wrote it came from outside. A call of communication has
+ * inputs on other ranks, which this recording does not have.
  */
 #include "analysis/find.h"
 
 #include <stdlib.h>
+
+#include "analysis/timeline_calls.h"
+#include "recording/reader.h"
 
 struct inputs {
     bool have_it, unknown, any;
@@ -40,6 +44,17 @@ static bool misses_some(const struct tg_find *find, const struct tg_task_row *ro
     return !inputs->any && deps && row->deps != TG_NO_ROW && deps->task[row->deps].n_edges > 0;
 }
 
+bool tg_find_is_call(const struct tg_find *find, const struct tg_task_row *row)
+{
+    const char *kernel[TG_PARTS];
+    uint32_t kind;
+    tg_recording_kernels(find->recording, find->tasks.ref[row->first].index, kernel);
+    for (int part = 0; part < TG_PARTS; part++)
+        if (kernel[part] && tg_is_call_name(kernel[part], &kind))
+            return true;
+    return false;
+}
+
 static enum tg_trace trace_of_output(const struct tg_find *find, uint32_t number)
 {
     const struct tg_task_row *row = &find->tasks.row[number];
@@ -47,7 +62,9 @@ static enum tg_trace trace_of_output(const struct tg_find *find, uint32_t number
     look_at_inputs(find, row, &inputs);
     if (inputs.have_it)
         return TG_TRACE_INHERITED;
-    return inputs.unknown || misses_some(find, row, &inputs) ? TG_TRACE_UNCLEAR : TG_TRACE_ORIGIN;
+    return inputs.unknown || misses_some(find, row, &inputs) || tg_find_is_call(find, row)
+               ? TG_TRACE_UNCLEAR
+               : TG_TRACE_ORIGIN;
 }
 
 static bool add_record(struct tg_find *find, uint64_t record, enum tg_trace trace)

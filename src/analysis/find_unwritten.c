@@ -140,7 +140,8 @@ static bool find_poison(struct tg_find *find, const struct tg_flow_event *event,
     finding->first = traces.first;
     if (was_given_poison(find, row, &is_known))
         finding->trace = TG_TRACE_INHERITED;
-    else if (!is_known || tg_find_misses_argument(find, row)) /* the one may have had it */
+    else if (!is_known || tg_find_misses_argument(find, row) || /* the one may have had it */
+             tg_find_is_call(find, row))
         finding->trace = TG_TRACE_UNCLEAR;
     finding->is_proved = finding->trace == TG_TRACE_ORIGIN && traces.is_proof;
     return true;

@@ -41,6 +41,7 @@ enum {
     NEAR = 1 << 14,    /* no neighbours that say the opposite */
     RENAMED = 1 << 15, /* kernels that the other side does not have */
     AGREE = 1 << 16,   /* it does not look as if one of the two was fused with its consumer */
+    CALL = 1 << 21,    /* calls of communication */
     /* Not one row, but several fused into one: enum tg_fusion_sign. */
     FUSE_EQUAL = 1 << 17,
     FUSE_READERS = 1 << 18,
@@ -75,6 +76,8 @@ static const struct level {
     {BACKWARD, KERNEL | OBJECTS | AFTER | NEAR | AGREE},
     {FORWARD, KERNEL | BEFORE | NEAR | AGREE},
     {BACKWARD, KERNEL | AFTER | NEAR | AGREE},
+    /* The same call of the other ranks, with data of other tasks. */
+    {ANY, KERNEL | SCALARS | ALONE | CALL},
     /* another name */
     {FORWARD, OWN | SOURCE | BEFORE | DEEP | RENAMED},
     {ANY, OWN | BEFORE | AFTER | LOOSE | KNOWN | ALONE | RENAMED},
@@ -260,7 +263,8 @@ static bool is_fit(const struct tg_side *side, uint32_t row, unsigned takes)
     const struct tg_side_row *info = &side->row[row];
     uint32_t n_before = tg_side_n_before(side, row), n_after = tg_side_n_after(side, row);
     if ((takes & CONTENT && info->content == 0) || (!(takes & KERNEL) && !info->has_records) ||
-        (takes & RENAMED && !info->is_exclusive) || (takes & SCALARS && info->scalars == 0))
+        (takes & RENAMED && !info->is_exclusive) || (takes & SCALARS && info->scalars == 0) ||
+        (takes & CALL && !info->is_call))
         return false;
     if (takes & LOOSE)
         return true;

@@ -82,6 +82,7 @@ struct tg_side_row {
     bool has_records, reads_objects, writes_objects;
     uint8_t depth;     /* private to match_flow.c */
     bool is_exclusive; /* the other side does not have its kernel */
+    bool is_call;      /* of communication: its scalars say which call of other ranks it is for */
     /* Fused, or part of a fusion: its arguments have other numbers on the other side. */
     bool is_group;
 };

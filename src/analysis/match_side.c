@@ -10,6 +10,7 @@
 #include "analysis/deps_graph.h"
 #include "analysis/match_flow.h"
 #include "analysis/match_mix.h"
+#include "analysis/timeline_calls.h"
 #include "base/error.h"
 #include "recording/reader.h"
 
@@ -256,8 +257,11 @@ static bool fill_rows(const struct tg_matching *m, struct tg_side *side)
         return false;
     for (uint32_t i = 0; i < side->n_rows; i++) {
         const struct tg_task_row *task = &side->tasks->row[i];
+        uint32_t kind;
         bool is_same = i > 0 && task->kernel == task[-1].kernel;
         side->row[i].kernel = is_same ? side->row[i - 1].kernel : hash_of(task->kernel);
+        side->row[i].is_call =
+            is_same ? side->row[i - 1].is_call : tg_is_call_name(task->kernel, &kind);
         bool has_content = true, has_results = true;
         for (uint64_t k = task->first; k < task->first + task->count; k++)
             read_slot(m, side, i, k, &has_content, &has_results);

@@ -2,6 +2,8 @@
 /* The findings of `taskglass find` as text. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <taskglass/comm.h>
 
 #include "cli/find.h"
 #include "cli/format.h"
@@ -88,6 +90,18 @@ static void put_feeds(const struct cli_find *find, uint64_t number)
     }
 }
 
+/* The inputs that a call has on other ranks. A tg_send leaves nothing. */
+static void put_other_ranks(const struct tg_entry *entry)
+{
+    if (entry->record.stage != TG_AFTER_COMPLETION)
+        return;
+    for (uint32_t kind = 0; kind < TG_COMM_KINDS; kind++)
+        for (int part = 0; part < TG_PARTS; part++)
+            if (entry->kernel[part] && strcmp(entry->kernel[part], tg_comm_kind_name(kind)) == 0)
+                cli_print("    %-12swhat other ranks gave to it, which is in their recordings\n",
+                          "and by");
+}
+
 static void put_stomp(const struct cli_find *find, uint64_t number,
                       const struct tg_find_finding *finding)
 {
@@ -135,11 +149,13 @@ static void put_finding(const struct cli_find *find, uint64_t number,
               finding->record, cli_argument_words(&argument, &entry->record));
     put_what(find, finding, &entry->record);
     cli_print("\n");
-    if (find->find_kind == TG_FIND_STOMP)
+    if (find->find_kind == TG_FIND_STOMP) {
         put_stomp(find, number, finding);
-    else if (finding->trace == TG_TRACE_ORIGIN || finding->trace == TG_TRACE_UNCLEAR)
-        if (find->find_kind != TG_FIND_UNWRITTEN)
-            put_feeds(find, number);
+    } else if (find->find_kind != TG_FIND_UNWRITTEN &&
+               (finding->trace == TG_TRACE_ORIGIN || finding->trace == TG_TRACE_UNCLEAR)) {
+        put_feeds(find, number);
+        put_other_ranks(entry);
+    }
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */

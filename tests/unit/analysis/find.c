@@ -246,6 +246,23 @@ TEST(each_output_of_a_task_gets_the_answer_of_its_task)
     done();
 }
 
+TEST(what_a_call_received_may_have_been_sent_with_the_pattern)
+{
+    uint32_t poison = TG_POISON;
+    float fill;
+    memcpy(&fill, &poison, sizeof fill);
+    made_begin(&made);
+    made.head = "\"poison\": \"0x7ffb7fd3\", ";
+    made_add(&made,
+             (struct made_record){
+                 .kernel = "tg_recv", .after = true, .address = X, VALUES(fill, fill, fill, fill)});
+    must_find(TG_FIND_UNWRITTEN);
+    CHECK_EQ_U(info.findings, 1);
+    check_finding(0, 0, "unclear");
+    CHECK(!finding.is_proved);
+    done();
+}
+
 TEST(zeros_are_known_by_their_hash)
 {
     static const float zeros[2000];

@@ -346,6 +346,24 @@ TEST(two_tasks_given_each_others_inputs_are_the_same_tasks)
     done();
 }
 
+/* The scalars of a call say which call of another rank it belongs to, so the data that it is given by mistake do not
+ * make it another one. Of any other kernel, data of another task mean another task. */
+TEST(a_call_that_is_given_the_data_of_another_task_is_the_same_call)
+{
+    CHECK_EQ_S(match("p neg x > s; q copy y > t; r add s t > z; m tg_send 5 s@0",
+                     "p neg x > s; q copy y > t; r add s t > z; m tg_send 5 t@1"),
+               "");
+    done();
+    CHECK_EQ_S(match("p neg x > s; q copy y > t; r add s t > z; m other 5 s@0",
+                     "p neg x > s; q copy y > t; r add s t > z; m other 5 t@1"),
+               "m- -m");
+    done();
+    CHECK_EQ_S(match("p neg x > s; q copy y > t; r add s t > z; m tg_send 5 s@0",
+                     "p neg x > s; q copy y > t; r add s t > z; m tg_send 6 t@1"),
+               "m- -m");
+    done();
+}
+
 /* --- tasks of one side ---------------------------------------------------------------------------- */
 
 TEST(a_task_more_in_a_chain_is_on_one_side_only)
