@@ -126,7 +126,10 @@ struct tg_replay_all_config {
 
 /* What became of all tasks. */
 struct tg_replay_summary {
-    uint64_t tasks;                  /* that were selected and told */
+    uint64_t tasks; /* that were selected and told */
+    uint64_t
+        communication; /* selected tasks that are not told, because other ranks had a part in them:
+                               tg_send, tg_all_reduce and so on */
     uint64_t count[TG_REPLAY_WORDS]; /* by enum tg_replay_is */
     char platform[32];               /* on which they were replayed */
     char recorded_on[32];            /* on which they were recorded; "": not known */
@@ -146,7 +149,8 @@ struct tg_replay_summary {
  * one kernel have the same verdict and the first 16 of them were confirmed so, the rest is not repeated.
  *
  * A task whose arguments were not recorded in full, contradict each other, do not fit its kernel or take more
- * memory than tg_replay_task allows is NOT_KNOWN, and the others are replayed.
+ * memory than tg_replay_task allows is NOT_KNOWN, and the others are replayed. Tasks of communication cannot be
+ * computed again here: they are counted, and not told.
  *
  * `summary` may be NULL. BAD_ARGUMENT: the settings; NOT_FOUND: no module; NOT_TRUSTED: it was not loaded;
  * CANCELLED; NO_MEMORY; other statuses are those of tg_device_open and tg_device_load: a device could not be
@@ -187,7 +191,7 @@ struct tg_reference_task {
     enum {
         TG_REFERENCE_AGREES,     /* every output is within the reference's tolerance */
         TG_REFERENCE_DIFFERS,    /* an output is not */
-        TG_REFERENCE_NONE,       /* its kernel has no reference, or it is a mix */
+        TG_REFERENCE_NONE,       /* its kernel has no reference, it is a mix, or communication */
         TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full, is damaged, contradicts
                                     itself, or is none that the kernel takes */
         TG_REFERENCE_FAILED,     /* the reference crashed, exited, did not return … */

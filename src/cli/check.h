@@ -50,6 +50,7 @@ struct check_tally {
     struct tg_json json;
     struct cli_progress progress;
     struct tg_reference_counts all;
+    uint64_t communication;      /* tasks in which other ranks had a part; not in `all` */
     struct check_kernel *kernel; /* in the order of their first tasks */
     size_t n_kernels, room_kernels, last;
     struct check_failures failed; /* their reference failed */

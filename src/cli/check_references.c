@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/comm.h>
 #include <taskglass/replay.h>
 
 #include "cli/check.h"
@@ -110,9 +111,23 @@ static uint64_t most_rows(const struct check_tally *tally)
     return tally->request->limit.given ? tally->request->limit.number : MOST_ROWS;
 }
 
+/* tg_send, tg_all_reduce and so on: what such a task left came from other ranks too. */
+static bool is_communication(const char *kernel)
+{
+    const char *call;
+    for (uint32_t i = 0; (call = tg_comm_kind_name(i)); i++)
+        if (strcmp(kernel, call) == 0)
+            return true;
+    return false;
+}
+
 static int tell(void *context, const struct tg_reference_task *task)
 {
     struct check_tally *tally = context;
+    if (task->is == TG_REFERENCE_NONE && is_communication(task->kernel)) {
+        tally->communication++;
+        return 0;
+    }
     size_t kernel = kernel_of(tally, task->kernel);
     if (kernel == SIZE_MAX)
         return 1;
@@ -186,6 +201,9 @@ static void print_sum(const struct check_tally *tally)
     if (all->empty > 0)
         cli_print(", %" PRIu64 " not checked: their outputs are empty", all->empty);
     cli_print("\n");
+    if (tally->communication > 0)
+        cli_print("  %" PRIu64 " %s communication: not checked\n", tally->communication,
+                  tally->communication == 1 ? "task is" : "tasks are");
     tg_recording_get_info(tally->recording, &info);
     cli_recording_print_notes(&info);
     fflush(stdout); /* keeps it before what follows on stderr if both go to the same place */
@@ -223,6 +241,7 @@ static void end_json(struct check_tally *tally, const char *result, const char *
     put_failures(tally, "failed", &tally->failed);
     put_failures(tally, "not_checked", &tally->left);
     tg_json_put_uint(json, "tasks", tally->all.tasks);
+    tg_json_put_uint(json, "communication", tally->communication);
     tg_json_put_uint(json, "good", tally->all.good);
     tg_json_put_uint(json, "wrong_count", tally->all.wrong);
     tg_json_put_uint(json, "without_reference", tally->all.without);

@@ -104,6 +104,7 @@ static void put_groups(struct replay_tally *tally, const char *name,
 static void put_counts(struct tg_json *json, const struct tg_replay_summary *s)
 {
     tg_json_put_uint(json, "tasks", s->tasks);
+    tg_json_put_uint(json, "communication", s->communication);
     tg_json_key(json, "counts");
     tg_json_begin_line_object(json);
     for (uint32_t i = 0; i < TG_REPLAY_WORDS; i++)

@@ -150,6 +150,9 @@ void replay_text_print(const struct replay_tally *tally)
         print_good(s);
     print_groups(tally);
     print_left(tally);
+    if (s->communication > 0)
+        cli_print("  %" PRIu64 " %s communication: not replayed\n", s->communication,
+                  s->communication == 1 ? "task is" : "tasks are");
     print_limits(s);
     tg_recording_get_info(tally->recording, &info);
     cli_recording_print_notes(&info);

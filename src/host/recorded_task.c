@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_pull.h"
 #include "host/recorded_task_check.h"
+#include "host/task_records.h"
 #include "host/text.h"
 #include "recording/extents.h"
 #include "recording/reader.h"
@@ -12,7 +13,7 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
 {
     struct tg_task_reading reading;
     struct tg_recording_info info;
-    struct tg_entry entry;
+    struct tg_entry entry, call = {0};
     struct tg_error why;
     bool found = false;
     char name[32];
@@ -25,12 +26,18 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
         if (!tg_recording_get(recording, i, &entry) || entry.record.task_id != id)
             continue;
         found = true;
+        call = entry;
         status = tg_task_reading_add(&reading, i, &why);
     }
     if (!found)
         return tg_error_set(error, TG_NOT_FOUND,
                             "the recording has no task %s; `taskglass view` lists them",
                             tg_task_text(id, name));
+    if (tg_entry_call(&call))
+        return tg_error_set(error, TG_UNSUPPORTED,
+                            "task %s is communication (%s): other ranks had a part in it, so it "
+                            "cannot be computed again here",
+                            tg_task_text(id, name), tg_entry_call(&call));
     if (status == TG_OK)
         status = tg_task_reading_end(&reading, &why);
     if (status == TG_OK)

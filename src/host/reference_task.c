@@ -97,6 +97,12 @@ static void set(struct tg_task_verdict *verdict, unsigned is, const char *why)
     snprintf(verdict->why, sizeof verdict->why, "%s", why);
 }
 
+static bool is_call(const struct tg_recording *recording, const struct tg_task_record *record)
+{
+    struct tg_entry entry;
+    return tg_recording_get(recording, record->index, &entry) && tg_entry_call(&entry) != NULL;
+}
+
 void tg_reference_look(const struct tg_reference_job *job, const struct tg_task_record *record,
                        uint64_t n_records, struct tg_recorded_task *task, uint32_t *def,
                        struct tg_task_verdict *verdict)
@@ -111,6 +117,8 @@ void tg_reference_look(const struct tg_reference_job *job, const struct tg_task_
     *def = UINT32_MAX;
     if (task->n_parts > 1)
         set(verdict, TG_REFERENCE_NONE, "a mix of kernels has no reference");
+    else if (number == UINT32_MAX && is_call(job->recording, record))
+        set(verdict, TG_REFERENCE_NONE, "it is communication: other ranks had a part in it");
     else if (number == UINT32_MAX)
         set(verdict, TG_REFERENCE_NONE, "the workload has no reference for its kernel");
     else if (status != TG_OK)

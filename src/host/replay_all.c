@@ -131,6 +131,8 @@ static tg_status replay_all(struct tg_replay_job *job, const struct tg_settings 
     if (status == TG_OK && records.count == 0 && !tg_query_is_empty(config->query))
         status = tg_error_set(error, TG_NOT_FOUND,
                               "the filters select no recorded task; `taskglass view` lists them");
+    if (status == TG_OK)
+        telling->summary->communication = tg_task_records_drop_calls(job->recording, &records);
     if (status == TG_OK && records.count > 0)
         status = tg_trust_choose(job->recording, config->module, config->ask, config->ask_context,
                                  &module, error);

@@ -35,6 +35,12 @@ const char *tg_replay_all_word(const struct tg_recording *recording,
     reason->text[0] = '\0';
     if (recording == NULL || summary == NULL)
         return "not known";
+    if (summary->tasks == 0 && summary->communication > 0) {
+        snprintf(reason->text, sizeof reason->text,
+                 "all of the %" PRIu64 " tasks are communication, which is not replayed",
+                 summary->communication);
+        return "not known";
+    }
     if (summary->tasks == 0)
         return tg_replay_had_no_tasks(recording, reason->text, sizeof reason->text) ? "same"
                                                                                     : "not known";

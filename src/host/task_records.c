@@ -4,6 +4,7 @@
 #include "host/recorded_task_check.h"
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/comm.h>
 
 static int by_task(const void *a, const void *b)
 {
@@ -73,6 +74,38 @@ tg_status tg_task_records_sort(const struct tg_recording *recording, const struc
     records->record = all;
     select_tasks(recording, query, records);
     return TG_OK;
+}
+
+const char *tg_entry_call(const struct tg_entry *entry)
+{
+    const char *call;
+    for (int part = 0; part < TG_PARTS; part++)
+        for (uint32_t i = 0; entry->kernel[part] && (call = tg_comm_kind_name(i)); i++)
+            if (strcmp(entry->kernel[part], call) == 0)
+                return call;
+    return NULL;
+}
+
+uint64_t tg_task_records_drop_calls(const struct tg_recording *recording,
+                                    struct tg_task_records *records)
+{
+    struct tg_task_record *record = records->record;
+    struct tg_entry entry;
+    uint64_t kept = 0, calls = 0;
+    bool is_call = false;
+    for (uint64_t i = 0; i < records->count; i++) {
+        bool is_new = i == 0 || record[i].task != record[i - 1].task;
+        if (is_new) {
+            is_call = tg_recording_get(recording, record[i].index, &entry) &&
+                      tg_entry_call(&entry) != NULL;
+            calls += is_call;
+        }
+        if (!is_call)
+            record[kept++] = record[i];
+    }
+    records->count = kept;
+    records->tasks -= calls;
+    return calls;
 }
 
 void tg_task_records_free(struct tg_task_records *records)
