@@ -21,6 +21,7 @@
 #include <taskglass/export.h>
 #include <taskglass/graph.h>
 #include <taskglass/ranks.h>
+#include <taskglass/ranks_answers.h>
 #include <taskglass/recover.h>
 #include <taskglass/run.h>
 #include <taskglass/runs.h>
