@@ -74,6 +74,10 @@ struct tg_diff {
 struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct tg_entry *entry,
                                       double floor);
 
+/* The same from rules alone: `tolerance` where none of them fits. */
+struct tg_tolerance tg_rules_tolerance(const struct tg_tolerance_rule *rules, size_t n,
+                                       const struct tg_entry *entry, struct tg_tolerance tolerance);
+
 /* Compares two entries; either may be NULL. `floor`: the noise of the argument, NaN if unknown. */
 void tg_diff_compare_entries(struct tg_diff *diff, const struct tg_entry *a,
                              const struct tg_entry *b, double floor, struct tg_diff_result *result);

@@ -142,15 +142,12 @@ static int weight(const struct tg_tolerance_rule *rule)
            (rule->first_arg > 0 || rule->last_arg < UINT32_MAX);
 }
 
-struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct tg_entry *entry,
-                                      double floor)
+struct tg_tolerance tg_rules_tolerance(const struct tg_tolerance_rule *rules, size_t n,
+                                       const struct tg_entry *entry, struct tg_tolerance tolerance)
 {
-    struct tg_tolerance tolerance = tg_tolerance_default(entry->record.dtype);
-    if (isfinite(floor))
-        tolerance = (struct tg_tolerance){.absolute = TG_NOISE_MARGIN * floor};
     int absolute = -1, relative = -1; /* weights of the rules in force */
-    for (size_t i = 0; i < diff->n_rules; i++) {
-        const struct tg_tolerance_rule *rule = &diff->rule[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct tg_tolerance_rule *rule = &rules[i];
         if (!fits(rule, entry))
             continue;
         if (!isnan(rule->absolute) && weight(rule) >= absolute) {
@@ -163,4 +160,13 @@ struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct t
         }
     }
     return tolerance;
+}
+
+struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct tg_entry *entry,
+                                      double floor)
+{
+    struct tg_tolerance tolerance = tg_tolerance_default(entry->record.dtype);
+    if (isfinite(floor))
+        tolerance = (struct tg_tolerance){.absolute = TG_NOISE_MARGIN * floor};
+    return tg_rules_tolerance(diff->rule, diff->n_rules, entry, tolerance);
 }
