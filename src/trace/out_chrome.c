@@ -9,79 +9,16 @@
 
 #include <taskglass/device.h>
 
-#include "base/digits.h"
 #include "base/names.h"
-#include "base/utf8.h"
+#include "trace/json_bytes.h"
 #include "trace/out.h"
 
 enum { TID_RUN = 1 }; /* rows have the numbers behind it */
 
-/* --- JSON ------------------------------------------------------------------------------------ */
-
-#define LITERAL(bytes, text) tg_bytes_put((bytes), "" text "", sizeof(text) - 1)
-
-static void put_uint(struct tg_bytes *bytes, uint64_t value)
-{
-    unsigned char *to = tg_bytes_more(bytes, TG_MOST_DIGITS);
-    if (to)
-        bytes->used += (size_t)(tg_digits_uint((char *)to, value) - (char *)to);
-}
-
-/* Characters that do something instead of being shown, and bytes that are none, become '?'. */
-static void put_string(struct tg_bytes *bytes, const char *text)
-{
-    size_t left = strlen(text);
-    LITERAL(bytes, "\"");
-    while (left > 0) {
-        size_t length = tg_utf8_inert_length((const unsigned char *)text, left);
-        if (*text == '"' || *text == '\\')
-            LITERAL(bytes, "\\");
-        if (length > 0)
-            tg_bytes_put(bytes, text, length);
-        else
-            LITERAL(bytes, "?");
-        text += length > 0 ? length : 1;
-        left -= length > 0 ? length : 1;
-    }
-    LITERAL(bytes, "\"");
-}
-
-static void put_key(struct tg_bytes *bytes, const char *key)
-{
-    if (bytes->used > 0 && bytes->at[bytes->used - 1] != '{')
-        LITERAL(bytes, ",");
-    LITERAL(bytes, "\"");
-    tg_bytes_text(bytes, key);
-    LITERAL(bytes, "\":");
-}
-
-/* Numbers that a reader of doubles would round are strings. */
-static void put_number(struct tg_bytes *bytes, const char *key, uint64_t value)
-{
-    bool is_large = value > UINT64_C(1) << 53;
-    put_key(bytes, key);
-    if (is_large)
-        LITERAL(bytes, "\"");
-    put_uint(bytes, value);
-    if (is_large)
-        LITERAL(bytes, "\"");
-}
-
 static void put_bool(struct tg_bytes *bytes, enum tg_trace_key key, bool value)
 {
-    put_key(bytes, tg_trace_keys[key]);
+    tg_json_put_key(bytes, tg_trace_keys[key]);
     tg_bytes_text(bytes, value ? "true" : "false");
-}
-
-static void put_microseconds(struct tg_bytes *bytes, const char *key, uint64_t ns)
-{
-    char digits[3];
-    put_key(bytes, key);
-    put_uint(bytes, ns / 1000);
-    for (unsigned i = 3; i-- > 0; ns /= 10)
-        digits[i] = (char)('0' + ns % 10);
-    LITERAL(bytes, ".");
-    tg_bytes_put(bytes, digits, sizeof digits);
 }
 
 /* --- arguments ------------------------------------------------------------------------------- */
@@ -91,80 +28,80 @@ static void put_name(const struct tg_trace_out *out, struct tg_bytes *bytes, enu
 {
     if (name == TG_SPOOL_NO_NAME)
         return;
-    put_key(bytes, tg_trace_keys[key]);
-    put_string(bytes, out->name[name]);
+    tg_json_put_key(bytes, tg_trace_keys[key]);
+    tg_json_put_string(bytes, out->name[name]);
 }
 
 static void put_task_text(struct tg_bytes *bytes, uint64_t id)
 {
     char text[TG_TASK_TEXT];
     size_t length = tg_trace_task_text(id, text);
-    LITERAL(bytes, "\"");
+    TG_JSON_LITERAL(bytes, "\"");
     tg_bytes_put(bytes, text, length);
-    LITERAL(bytes, "\"");
+    TG_JSON_LITERAL(bytes, "\"");
 }
 
 static void put_task(struct tg_bytes *bytes, uint64_t id)
 {
     char hex[16];
-    put_key(bytes, tg_trace_keys[TG_KEY_TASK]);
+    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_TASK]);
     put_task_text(bytes, id);
-    put_key(bytes, tg_trace_keys[TG_KEY_TASK_ID]);
-    LITERAL(bytes, "\"0x");
+    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_TASK_ID]);
+    TG_JSON_LITERAL(bytes, "\"0x");
     tg_bytes_put(bytes, hex, (size_t)(tg_digits_hex16(hex, id) - hex));
-    LITERAL(bytes, "\"");
+    TG_JSON_LITERAL(bytes, "\"");
 }
 
 static void put_after(const struct tg_trace_out *out, struct tg_bytes *bytes,
                       const struct tg_trace_slice *slice)
 {
     bool has_kinds = false;
-    put_key(bytes, tg_trace_keys[TG_KEY_AFTER]);
+    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_AFTER]);
     for (size_t i = 0; i < slice->n_after; i++) {
         tg_bytes_text(bytes, i == 0 ? "[" : ",");
         put_task_text(bytes, slice->after[i].id);
         has_kinds |= slice->after[i].kind < TG_EDGE_KINDS;
     }
-    LITERAL(bytes, "]");
+    TG_JSON_LITERAL(bytes, "]");
     if (!has_kinds)
         return;
-    put_key(bytes, tg_trace_keys[TG_KEY_WHY]);
+    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_WHY]);
     for (size_t i = 0; i < slice->n_after; i++) {
         uint32_t kind = slice->after[i].kind;
         tg_bytes_text(bytes, i == 0 ? "[" : ",");
-        put_string(bytes,
-                   out->name[kind < TG_EDGE_KINDS ? TG_WORD_EXPLICIT + kind : TG_WORD_UNKNOWN]);
+        tg_json_put_string(
+            bytes, out->name[kind < TG_EDGE_KINDS ? TG_WORD_EXPLICIT + kind : TG_WORD_UNKNOWN]);
     }
-    LITERAL(bytes, "]");
+    TG_JSON_LITERAL(bytes, "]");
 }
 
 /* `"name":…,"cat":…,"args":{`, which stands behind the members that add_slice writes. */
 static void begin_body(const struct tg_trace_out *out, struct tg_bytes *body,
                        enum tg_trace_category category, uint32_t name)
 {
-    LITERAL(body, ",\"name\":");
-    put_string(body, out->name[name]);
-    LITERAL(body, ",\"cat\":");
-    put_string(body, tg_trace_categories[category]);
-    LITERAL(body, ",\"args\":{");
+    TG_JSON_LITERAL(body, ",\"name\":");
+    tg_json_put_string(body, out->name[name]);
+    TG_JSON_LITERAL(body, ",\"cat\":");
+    tg_json_put_string(body, tg_trace_categories[category]);
+    TG_JSON_LITERAL(body, ",\"args\":{");
 }
 
 static void put_key_number(struct tg_bytes *body, enum tg_trace_key key, uint64_t value)
 {
-    put_number(body, tg_trace_keys[key], value);
+    tg_json_put_number(body, tg_trace_keys[key], value);
 }
 
 static void put_text(struct tg_bytes *body, const char *key, const char *text)
 {
-    LITERAL(body, ",");
-    put_string(body, key);
-    LITERAL(body, ":");
-    put_string(body, text);
+    TG_JSON_LITERAL(body, ",");
+    tg_json_put_string(body, key);
+    TG_JSON_LITERAL(body, ":");
+    tg_json_put_string(body, text);
 }
 
 static void end_body(struct tg_bytes *body)
 {
-    LITERAL(body, "}");
+    TG_JSON_LITERAL(body, "}");
 }
 
 static const struct tg_trace_body_ops body_ops = {
@@ -184,16 +121,16 @@ static void begin_event(struct tg_trace_out *out, const char *kind, uint64_t tid
 {
     tg_bytes_text(&out->bytes, out->has_events ? ",\n{" : "{");
     out->has_events = true;
-    put_key(&out->bytes, "ph");
-    put_string(&out->bytes, kind);
-    put_number(&out->bytes, "pid", 1);
-    put_number(&out->bytes, "tid", tid);
+    tg_json_put_key(&out->bytes, "ph");
+    tg_json_put_string(&out->bytes, kind);
+    tg_json_put_number(&out->bytes, "pid", 1);
+    tg_json_put_number(&out->bytes, "tid", tid);
 }
 
 static void begin_timed(struct tg_trace_out *out, const char *kind, uint64_t tid, uint64_t time)
 {
     begin_event(out, kind, tid);
-    put_microseconds(&out->bytes, "ts", time > out->begin ? time - out->begin : 0);
+    tg_json_put_microseconds(&out->bytes, "ts", time > out->begin ? time - out->begin : 0);
 }
 
 /* An arrow's end is bound to the slice around its time, so it leaves just before the slice ends. */
@@ -202,8 +139,8 @@ static void add_flow(struct tg_trace_out *out, const struct tg_trace_row *row,
 {
     uint64_t leaves = item->end > item->begin ? item->end - 1 : item->end;
     begin_timed(out, is_leaving ? "s" : "f", TID_RUN + row->id, is_leaving ? leaves : item->begin);
-    LITERAL(&out->bytes, ",\"name\":\"edge\",\"cat\":\"edge\"");
-    put_number(&out->bytes, "id", flow);
+    TG_JSON_LITERAL(&out->bytes, ",\"name\":\"edge\",\"cat\":\"edge\"");
+    tg_json_put_number(&out->bytes, "id", flow);
     tg_bytes_text(&out->bytes, is_leaving ? "}" : ",\"bp\":\"e\"}");
 }
 
@@ -214,9 +151,9 @@ static void add_slice(struct tg_trace_out *out, const struct tg_trace_row *row,
     bool is_task = item->type == TG_SPOOL_TASK;
     begin_timed(out, is_task ? "X" : "B", TID_RUN + row->id, item->begin);
     if (is_task)
-        put_microseconds(&out->bytes, "dur", item->end - item->begin);
+        tg_json_put_microseconds(&out->bytes, "dur", item->end - item->begin);
     tg_bytes_put(&out->bytes, body, size);
-    LITERAL(&out->bytes, "}");
+    TG_JSON_LITERAL(&out->bytes, "}");
     for (uint32_t i = 0; i < item->n_leaving + item->n_taken; i++)
         add_flow(out, row, item, flow[i], i < item->n_leaving);
 }
@@ -227,30 +164,30 @@ static void end_slice(struct tg_trace_out *out, const struct tg_trace_row *row, 
     if (type == TG_SPOOL_TASK)
         return;
     begin_timed(out, "E", TID_RUN + row->id, time);
-    LITERAL(&out->bytes, ",\"name\":");
-    put_string(&out->bytes, type == TG_SPOOL_SCOPE    ? "scope"
-                            : type == TG_SPOOL_SUBMIT ? "submit"
-                                                      : "wait");
-    LITERAL(&out->bytes, "}");
+    TG_JSON_LITERAL(&out->bytes, ",\"name\":");
+    tg_json_put_string(&out->bytes, type == TG_SPOOL_SCOPE    ? "scope"
+                                    : type == TG_SPOOL_SUBMIT ? "submit"
+                                                              : "wait");
+    TG_JSON_LITERAL(&out->bytes, "}");
 }
 
 static void add_metadata(struct tg_trace_out *out, const char *what, uint64_t tid, const char *name)
 {
     begin_event(out, "M", tid);
-    put_key(&out->bytes, "name");
-    put_string(&out->bytes, what);
-    LITERAL(&out->bytes, ",\"args\":{\"name\":");
-    put_string(&out->bytes, name);
-    LITERAL(&out->bytes, "}}");
+    tg_json_put_key(&out->bytes, "name");
+    tg_json_put_string(&out->bytes, what);
+    TG_JSON_LITERAL(&out->bytes, ",\"args\":{\"name\":");
+    tg_json_put_string(&out->bytes, name);
+    TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
 static void add_thread(struct tg_trace_out *out, uint64_t tid, const char *name, uint64_t rank)
 {
     add_metadata(out, "thread_name", tid, name);
     begin_event(out, "M", tid);
-    LITERAL(&out->bytes, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
-    put_uint(&out->bytes, rank);
-    LITERAL(&out->bytes, "}}");
+    TG_JSON_LITERAL(&out->bytes, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
+    tg_json_put_uint(&out->bytes, rank);
+    TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
 static void add_row(struct tg_trace_out *out, const struct tg_trace_row *row)
@@ -265,11 +202,11 @@ static void add_counter(struct tg_trace_out *out, uint32_t counter, uint64_t tim
     struct tg_counter_info info;
     tg_trace_counter_info(out, counter, &info);
     begin_timed(out, "C", 0, time);
-    put_key(&out->bytes, "name");
-    put_string(&out->bytes, info.name);
-    LITERAL(&out->bytes, ",\"args\":{");
-    put_number(&out->bytes, info.is_bytes ? "bytes" : "count", value);
-    LITERAL(&out->bytes, "}}");
+    tg_json_put_key(&out->bytes, "name");
+    tg_json_put_string(&out->bytes, info.name);
+    TG_JSON_LITERAL(&out->bytes, ",\"args\":{");
+    tg_json_put_number(&out->bytes, info.is_bytes ? "bytes" : "count", value);
+    TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
 /* --- the run --------------------------------------------------------------------------------- */
@@ -278,41 +215,41 @@ static void put_facts(struct tg_trace_out *out)
 {
     const struct tg_trace_run *run = out->run;
     struct tg_bytes *bytes = &out->bytes;
-    LITERAL(bytes, "{\"program\":\"taskglass\",\"version\":");
-    put_string(bytes, tg_version());
+    TG_JSON_LITERAL(bytes, "{\"program\":\"taskglass\",\"version\":");
+    tg_json_put_string(bytes, tg_version());
     for (uint32_t i = 0; i < run->n_facts; i++) {
-        LITERAL(bytes, ",");
-        put_string(bytes, run->fact[i].key);
-        LITERAL(bytes, ":");
+        TG_JSON_LITERAL(bytes, ",");
+        tg_json_put_string(bytes, run->fact[i].key);
+        TG_JSON_LITERAL(bytes, ":");
         if (run->fact[i].text)
-            put_string(bytes, run->fact[i].text);
+            tg_json_put_string(bytes, run->fact[i].text);
         else
-            put_uint(bytes, run->fact[i].number);
+            tg_json_put_uint(bytes, run->fact[i].number);
     }
-    LITERAL(bytes, "}");
+    TG_JSON_LITERAL(bytes, "}");
 }
 
 static void begin(struct tg_trace_out *out)
 {
     struct tg_bytes *bytes = &out->bytes;
-    LITERAL(bytes, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
+    TG_JSON_LITERAL(bytes, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
     put_facts(out);
     /* A string, because the clock may be beyond what a double holds. */
-    LITERAL(bytes, ",\n\"taskglass\":{\"clock_begin_ns\":\"");
-    put_uint(bytes, out->begin);
-    LITERAL(bytes, "\"},\n\"traceEvents\":[\n");
+    TG_JSON_LITERAL(bytes, ",\n\"taskglass\":{\"clock_begin_ns\":\"");
+    tg_json_put_uint(bytes, out->begin);
+    TG_JSON_LITERAL(bytes, "\"},\n\"traceEvents\":[\n");
     add_metadata(out, "process_name", 0, out->run->name ? out->run->name : "");
     add_thread(out, TID_RUN, "run", 0);
     begin_timed(out, "B", TID_RUN, out->begin);
-    LITERAL(bytes, ",\"name\":\"run\",\"cat\":\"run\",\"args\":");
+    TG_JSON_LITERAL(bytes, ",\"name\":\"run\",\"cat\":\"run\",\"args\":");
     put_facts(out);
-    LITERAL(bytes, "}");
+    TG_JSON_LITERAL(bytes, "}");
 }
 
 static void end(struct tg_trace_out *out)
 {
     begin_timed(out, "E", TID_RUN, out->end);
-    LITERAL(&out->bytes, ",\"name\":\"run\"}\n]}\n");
+    TG_JSON_LITERAL(&out->bytes, ",\"name\":\"run\"}\n]}\n");
 }
 
 const struct tg_trace_ops tg_trace_chrome = {

@@ -6,105 +6,13 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "trace/bytes.h"
+#include "trace/message.h"
 #include "trace/perfetto.h"
 #include "trace/read.h"
 
-/* A message that is being read, and its field at hand. */
-struct message {
-    const unsigned char *at, *end;
-    bool is_bad;
-    unsigned field, wire;
-    uint64_t value;             /* of a number */
-    const unsigned char *bytes; /* of a text or a message */
-    size_t size;
-};
-
-static struct message message_of(const unsigned char *bytes, size_t size)
-{
-    return (struct message){.at = bytes, .end = bytes + size};
-}
-
-static bool take_varint(struct message *message, uint64_t *value)
-{
-    *value = 0;
-    for (unsigned shift = 0; shift < 70 && message->at < message->end; shift += 7) {
-        unsigned char byte = *message->at++;
-        *value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        if (!(byte & 0x80))
-            return true;
-    }
-    message->is_bad = true;
-    return false;
-}
-
-static bool take_fixed(struct message *message, size_t size)
-{
-    message->value = 0;
-    if ((size_t)(message->end - message->at) < size) {
-        message->is_bad = true;
-        return false;
-    }
-    for (size_t i = 0; i < size; i++)
-        message->value |= (uint64_t)message->at[i] << 8 * i;
-    message->at += size;
-    return true;
-}
-
-static bool take_bytes(struct message *message)
-{
-    uint64_t size;
-    if (!take_varint(message, &size) || size > (uint64_t)(message->end - message->at)) {
-        message->is_bad = true;
-        return false;
-    }
-    message->bytes = message->at;
-    message->size = (size_t)size;
-    message->at += size;
-    return true;
-}
-
-/* The next field; false at the end, and where the bytes are no message. */
-static bool next_field(struct message *message)
-{
-    uint64_t tag;
-    if (message->is_bad || message->at == message->end || !take_varint(message, &tag))
-        return false;
-    message->field = tag >> 3 <= 0xffff ? (unsigned)(tag >> 3) : 0;
-    message->wire = (unsigned)(tag & 7);
-    switch (message->wire) {
-    case TG_PB_VARINT:
-        return take_varint(message, &message->value);
-    case TG_PB_FIXED64:
-        return take_fixed(message, 8);
-    case TG_PB_FIXED32:
-        return take_fixed(message, 4);
-    case TG_PB_LENGTH:
-        return take_bytes(message);
-    default:
-        message->is_bad = true;
-        return false;
-    }
-}
-
-static bool is_bytes(const struct message *message, unsigned field)
-{
-    return message->field == field && message->wire == TG_PB_LENGTH;
-}
-
-static bool is_number(const struct message *message, unsigned field)
-{
-    return message->field == field && message->wire == TG_PB_VARINT;
-}
-
-static struct tg_trace_span text_of(const struct message *message)
+static struct tg_trace_span text_of(const struct tg_pb_message *message)
 {
     return (struct tg_trace_span){(const char *)message->bytes, message->size};
-}
-
-static struct message inner(const struct message *message)
-{
-    return message_of(message->bytes, message->size);
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
@@ -125,14 +33,14 @@ static struct tg_trace_span name_at(const struct table *table, uint64_t iid)
     return iid > 0 && iid <= table->count ? table->name[iid - 1] : (struct tg_trace_span){"", 0};
 }
 
-static void take_name(struct state *state, struct table *table, struct message entry)
+static void take_name(struct state *state, struct table *table, struct tg_pb_message entry)
 {
     uint64_t iid = 0;
     struct tg_trace_span name = {"", 0};
-    while (next_field(&entry)) {
-        if (is_number(&entry, TG_PF_IID))
+    while (tg_pb_next_field(&entry)) {
+        if (tg_pb_is_number(&entry, TG_PF_IID))
             iid = entry.value;
-        if (is_bytes(&entry, TG_PF_TEXT))
+        if (tg_pb_is_bytes(&entry, TG_PF_TEXT))
             name = text_of(&entry);
     }
     if (entry.is_bad)
@@ -145,17 +53,17 @@ static void take_name(struct state *state, struct table *table, struct message e
         table->name[table->count++] = name;
 }
 
-static void take_names(struct state *state, struct message data)
+static void take_names(struct state *state, struct tg_pb_message data)
 {
-    while (next_field(&data)) {
-        if (is_bytes(&data, TG_PF_EVENT_CATEGORIES))
-            take_name(state, &state->categories, inner(&data));
-        else if (is_bytes(&data, TG_PF_EVENT_NAMES))
-            take_name(state, &state->events, inner(&data));
-        else if (is_bytes(&data, TG_PF_ANNOTATION_NAMES))
-            take_name(state, &state->keys, inner(&data));
-        else if (is_bytes(&data, TG_PF_ANNOTATION_STRINGS))
-            take_name(state, &state->strings, inner(&data));
+    while (tg_pb_next_field(&data)) {
+        if (tg_pb_is_bytes(&data, TG_PF_EVENT_CATEGORIES))
+            take_name(state, &state->categories, tg_pb_inner_message(&data));
+        else if (tg_pb_is_bytes(&data, TG_PF_EVENT_NAMES))
+            take_name(state, &state->events, tg_pb_inner_message(&data));
+        else if (tg_pb_is_bytes(&data, TG_PF_ANNOTATION_NAMES))
+            take_name(state, &state->keys, tg_pb_inner_message(&data));
+        else if (tg_pb_is_bytes(&data, TG_PF_ANNOTATION_STRINGS))
+            take_name(state, &state->strings, tg_pb_inner_message(&data));
     }
     if (data.is_bad)
         state->reader->problem = "the names are broken";
@@ -163,17 +71,17 @@ static void take_names(struct state *state, struct message data)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-static void take_track(struct state *state, struct message track)
+static void take_track(struct state *state, struct tg_pb_message track)
 {
     uint64_t uuid = 0;
     bool is_lane = true;
     struct tg_trace_span name = {"", 0};
-    while (next_field(&track)) {
-        if (is_number(&track, TG_PF_UUID))
+    while (tg_pb_next_field(&track)) {
+        if (tg_pb_is_number(&track, TG_PF_UUID))
             uuid = track.value;
-        else if (is_bytes(&track, TG_PF_TRACK_NAME))
+        else if (tg_pb_is_bytes(&track, TG_PF_TRACK_NAME))
             name = text_of(&track);
-        else if (is_bytes(&track, TG_PF_COUNTER) || is_bytes(&track, TG_PF_PROCESS))
+        else if (tg_pb_is_bytes(&track, TG_PF_COUNTER) || tg_pb_is_bytes(&track, TG_PF_PROCESS))
             is_lane = false;
     }
     if (track.is_bad)
@@ -187,25 +95,27 @@ struct value {
     uint64_t number;
 };
 
-static void take_value(struct state *state, const struct message *argument, struct value *value)
+static void take_value(struct state *state, const struct tg_pb_message *argument,
+                       struct value *value)
 {
-    if (is_number(argument, TG_PF_ANNOTATION_NAME_IID))
+    if (tg_pb_is_number(argument, TG_PF_ANNOTATION_NAME_IID))
         value->key = name_at(&state->keys, argument->value);
-    else if (is_bytes(argument, TG_PF_ANNOTATION_NAME))
+    else if (tg_pb_is_bytes(argument, TG_PF_ANNOTATION_NAME))
         value->key = text_of(argument);
-    else if (is_bytes(argument, TG_PF_STRING_VALUE))
+    else if (tg_pb_is_bytes(argument, TG_PF_STRING_VALUE))
         value->text = text_of(argument);
-    else if (is_number(argument, TG_PF_STRING_IID))
+    else if (tg_pb_is_number(argument, TG_PF_STRING_IID))
         value->text = name_at(&state->strings, argument->value);
     else if (argument->wire == TG_PB_VARINT)
         value->number = argument->value;
 }
 
 /* The key comes before its values, as Taskglass writes them. */
-static void take_array_value(struct state *state, const struct value *value, struct message element)
+static void take_array_value(struct state *state, const struct value *value,
+                             struct tg_pb_message element)
 {
-    while (next_field(&element))
-        if (is_bytes(&element, TG_PF_STRING_VALUE) && tg_trace_span_is(value->key, "after"))
+    while (tg_pb_next_field(&element))
+        if (tg_pb_is_bytes(&element, TG_PF_STRING_VALUE) && tg_trace_span_is(value->key, "after"))
             tg_trace_reader_after(state->reader, text_of(&element));
     if (element.is_bad)
         state->reader->problem = "an argument is broken";
@@ -232,12 +142,12 @@ static void use_value(struct state *state, const struct value *value)
         args->no_begin = value->number == 0;
 }
 
-static void take_argument(struct state *state, struct message argument, bool is_run)
+static void take_argument(struct state *state, struct tg_pb_message argument, bool is_run)
 {
     struct value value = {.key = {"", 0}, .text = {"", 0}};
-    while (next_field(&argument)) {
-        if (is_bytes(&argument, TG_PF_ARRAY_VALUES))
-            take_array_value(state, &value, inner(&argument));
+    while (tg_pb_next_field(&argument)) {
+        if (tg_pb_is_bytes(&argument, TG_PF_ARRAY_VALUES))
+            take_array_value(state, &value, tg_pb_inner_message(&argument));
         else
             take_value(state, &argument, &value);
     }
@@ -250,22 +160,22 @@ static void take_argument(struct state *state, struct message argument, bool is_
 }
 
 /* Category and name come before the arguments, as Taskglass writes them. */
-static void take_event(struct state *state, struct message event, uint64_t time)
+static void take_event(struct state *state, struct tg_pb_message event, uint64_t time)
 {
     uint64_t type = 0, uuid = 0;
     struct tg_trace_span name = {"", 0}, category = {"", 0};
     tg_trace_args_clear(&state->reader->args);
-    while (next_field(&event)) {
-        if (is_number(&event, TG_PF_TYPE))
+    while (tg_pb_next_field(&event)) {
+        if (tg_pb_is_number(&event, TG_PF_TYPE))
             type = event.value;
-        else if (is_number(&event, TG_PF_TRACK_UUID))
+        else if (tg_pb_is_number(&event, TG_PF_TRACK_UUID))
             uuid = event.value;
-        else if (is_number(&event, TG_PF_NAME_IID))
+        else if (tg_pb_is_number(&event, TG_PF_NAME_IID))
             name = name_at(&state->events, event.value);
-        else if (is_number(&event, TG_PF_CATEGORY_IIDS))
+        else if (tg_pb_is_number(&event, TG_PF_CATEGORY_IIDS))
             category = name_at(&state->categories, event.value);
-        else if (is_bytes(&event, TG_PF_ANNOTATIONS))
-            take_argument(state, inner(&event), tg_trace_span_is(category, "run"));
+        else if (tg_pb_is_bytes(&event, TG_PF_ANNOTATIONS))
+            take_argument(state, tg_pb_inner_message(&event), tg_trace_span_is(category, "run"));
     }
     if (event.is_bad)
         state->reader->problem = "an event is broken";
@@ -275,19 +185,19 @@ static void take_event(struct state *state, struct message event, uint64_t time)
         tg_trace_reader_end(state->reader, uuid, time);
 }
 
-static void take_packet(struct state *state, struct message packet)
+static void take_packet(struct state *state, struct tg_pb_message packet)
 {
     uint64_t time = 0;
-    struct message event = {.at = NULL};
-    while (next_field(&packet) && !state->reader->problem) {
-        if (is_number(&packet, TG_PF_TIMESTAMP))
+    struct tg_pb_message event = {.at = NULL};
+    while (tg_pb_next_field(&packet) && !state->reader->problem) {
+        if (tg_pb_is_number(&packet, TG_PF_TIMESTAMP))
             time = packet.value;
-        else if (is_bytes(&packet, TG_PF_TRACK_EVENT))
-            event = inner(&packet);
-        else if (is_bytes(&packet, TG_PF_INTERNED_DATA))
-            take_names(state, inner(&packet));
-        else if (is_bytes(&packet, TG_PF_TRACK_DESCRIPTOR))
-            take_track(state, inner(&packet));
+        else if (tg_pb_is_bytes(&packet, TG_PF_TRACK_EVENT))
+            event = tg_pb_inner_message(&packet);
+        else if (tg_pb_is_bytes(&packet, TG_PF_INTERNED_DATA))
+            take_names(state, tg_pb_inner_message(&packet));
+        else if (tg_pb_is_bytes(&packet, TG_PF_TRACK_DESCRIPTOR))
+            take_track(state, tg_pb_inner_message(&packet));
     }
     if (packet.is_bad)
         state->reader->problem = "a packet is broken";
@@ -298,16 +208,16 @@ static void take_packet(struct state *state, struct message packet)
 void tg_trace_read_perfetto(struct tg_trace_reader *reader, const struct tg_map *map, uint64_t *at)
 {
     struct state state = {.reader = reader};
-    struct message trace = message_of(map->bytes, map->size);
+    struct tg_pb_message trace = tg_pb_message_of(map->bytes, map->size);
     const unsigned char *begin = map->bytes;
     while (!reader->problem && !reader->no_memory && trace.at != trace.end) {
         begin = trace.at;
-        if (!next_field(&trace)) {
+        if (!tg_pb_next_field(&trace)) {
             reader->problem = "the file ends within a packet, or these are none";
             break;
         }
-        if (is_bytes(&trace, TG_PF_PACKET))
-            take_packet(&state, inner(&trace));
+        if (tg_pb_is_bytes(&trace, TG_PF_PACKET))
+            take_packet(&state, tg_pb_inner_message(&trace));
     }
     *at = (uint64_t)(begin - map->bytes);
     free(state.categories.name);
