@@ -50,6 +50,7 @@ enum {
     TG_PF_TYPE = 9,
     TG_PF_NAME_IID = 10,
     TG_PF_TRACK_UUID = 11,
+    TG_PF_CATEGORIES = 22,
     TG_PF_NAME = 23,
     TG_PF_COUNTER_VALUE = 30,
     TG_PF_FLOW_IDS = 47,

@@ -176,6 +176,8 @@ void tg_trace_reader_fact(struct tg_trace_reader *reader, struct tg_trace_span k
         reader->of_recording = tg_trace_span_is(text, "recording");
     if (tg_trace_span_is(key, "lost_events") || tg_trace_span_is(key, "lost_records"))
         facts->lost = number;
+    if (tg_trace_span_is(key, "ranks"))
+        reader->ranks = number;
     if (tg_trace_span_is(key, "clock_resolution_ns"))
         facts->clock_step = number;
 }
@@ -342,6 +344,12 @@ static tg_status conclude(const struct tg_trace_reader *reader, const char *name
                             "'%s' is not a trace that Taskglass wrote, so it does not say which "
                             "tasks there were",
                             name);
+    if (reader->ranks > 0) /* tasks of different ranks have the same numbers */
+        return tg_error_set(
+            error, TG_UNSUPPORTED,
+            "'%s' is the trace of %llu ranks together; give that of one rank, in its "
+            "folder of the run's directory",
+            name, (unsigned long long)reader->ranks);
     const char *problem = reader->problem;
     if (!problem && reader->timeline->facts.end == TG_TIME_UNKNOWN)
         problem = "the file ends before the run does"; /* its end is what a writer writes last */

@@ -58,6 +58,7 @@ struct tg_trace_reader {
     bool is_ours;              /* the file says that Taskglass wrote it */
     bool has_submits, has_edges;
     bool of_recording;
+    uint64_t ranks; /* of the run, if the file has the traces of all of them; else 0 */
     bool no_memory;
     const char *problem; /* what is wrong; NULL: nothing */
 };
