@@ -22,6 +22,7 @@
 #include <taskglass/graph.h>
 #include <taskglass/ranks.h>
 #include <taskglass/ranks_answers.h>
+#include <taskglass/ranks_trace.h>
 #include <taskglass/recover.h>
 #include <taskglass/run.h>
 #include <taskglass/runs.h>

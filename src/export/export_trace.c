@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/timeline_calls.h"
 #include "base/error.h"
 #include "export/export_trace.h"
+#include "recording/reader.h"
 
 /* --- which tasks and cores ------------------------------------------------------------------- */
 
@@ -159,6 +161,10 @@ static bool add_part(struct tg_export_trace *trace, size_t number, const struct 
                                    .part = (uint8_t)part};
     if (!name_kernel(trace, entry, part, &event.number))
         return false;
+    uint32_t kind;
+    if (task->has_begin && task->has_end && part < TG_PARTS &&
+        tg_is_call_name(entry->kernel[part], &kind))
+        event.begin = event.end; /* no core had it in between */
     if (!has_completed(trace, task))
         event.flags |= TG_SPOOL_PARTIAL;
     if (!task->has_begin)
@@ -302,6 +308,32 @@ static tg_status export_as(struct tg_export_job *job, enum tg_trace_format forma
             status = write_trace(trace, file.file, format);
         status = tg_export_file_close(job, &file, status);
     }
+    release(trace);
+    free(trace);
+    return status;
+}
+
+tg_status tg_export_trace_to(const struct tg_recording *recording, FILE *file, const char *folder,
+                             enum tg_trace_format format, tg_export_progress_fn progress,
+                             void *context, struct tg_error *error)
+{
+    struct tg_export_config config = {
+        .format = "trace", .progress = progress, .progress_context = context};
+    struct tg_export_job job = {.recording = recording, .config = &config, .error = error};
+    struct tg_export_trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return tg_export_no_memory(error);
+    tg_recording_get_info(recording, &job.info);
+    trace->job = &job;
+    tg_export_walks(&job, 2);
+    tg_status status = prepare(trace);
+    if (status == TG_OK)
+        status = tg_spool_create(folder, &trace->spool, error);
+    if (status == TG_OK)
+        status = fill_spool(trace);
+    if (status == TG_OK)
+        status = write_trace(trace, file, format);
+    status = tg_recording_conclude(recording, status, error);
     release(trace);
     free(trace);
     return status;

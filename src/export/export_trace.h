@@ -55,4 +55,11 @@ tg_status tg_export_trace_scopes(struct tg_export_trace *trace);
 /* Adds the arguments of tasks, and what the recorder had written when. */
 tg_status tg_export_trace_records(struct tg_export_trace *trace);
 
+/* Writes the trace of a whole recording to a file of the caller's; `folder` has room for what does not fit
+ * in memory. `goes_on` is asked now and then. Errors are those of tg_recording_export; an IO_ERROR of the file
+ * has the cause alone. */
+tg_status tg_export_trace_to(const struct tg_recording *recording, FILE *file, const char *folder,
+                             enum tg_trace_format format, tg_export_progress_fn progress,
+                             void *context, struct tg_error *error);
+
 #endif

@@ -35,7 +35,7 @@ PUBLISHED = {
     "CounterDescriptor": {3: ("unit", "enum")},
     "TrackEvent": {
         3: ("category_iids", "uint64"), 4: ("debug_annotations", "DebugAnnotation"), 9: ("type", "enum"),
-        10: ("name_iid", "uint64"), 11: ("track_uuid", "uint64"), 23: ("name", "string"),
+        10: ("name_iid", "uint64"), 11: ("track_uuid", "uint64"), 22: ("categories", "string"), 23: ("name", "string"),
         30: ("counter_value", "int64"), 47: ("flow_ids", "fixed64"),
         48: ("terminating_flow_ids", "fixed64")},
     "DebugAnnotation": {
@@ -46,7 +46,7 @@ PUBLISHED = {
         17: ("string_value_iid", "uint64")},
 }
 REPEATED = {"packet", "event_categories", "event_names", "debug_annotation_names",
-            "debug_annotation_string_values", "category_iids", "debug_annotations", "flow_ids",
+            "debug_annotation_string_values", "category_iids", "categories", "debug_annotations", "flow_ids",
             "terminating_flow_ids", "dict_entries", "array_values"}
 STATE_CLEARED, NEEDS_STATE = 1, 2
 BEGIN, END, COUNTER = 1, 2, 4
@@ -122,20 +122,24 @@ class Trace:
 
 
 class Importer:
-    """The state of the one sequence, and what it has seen."""
+    """The state of each sequence, and what was seen. A trace of several ranks has a sequence and a process for each."""
 
-    def __init__(self):
+    def __init__(self, ranks=None):
         self.trace = Trace()
-        self.names = None  # of interned data; None before the state was cleared
+        self.ranks = ranks  # None: the trace of one run
+        self.state = {}     # by sequence, the names of interned data
+        self.names = None   # those of the packet at hand; None before the state was cleared
         self.events = []   # (timestamp, place in the file, event)
 
     def packet(self, packet):
         flags = packet.get("sequence_flags", 0)
-        assert packet["trusted_packet_sequence_id"] == 1
+        sequence = packet["trusted_packet_sequence_id"]
+        assert 1 <= sequence <= (self.ranks or 1)
+        self.names = self.state.get(sequence)
         assert packet.get("timestamp_clock_id", BOOTTIME) == BOOTTIME  # no snapshot says what others mean
         if flags & STATE_CLEARED:
             assert self.names is None, "the state is cleared once"
-            self.names = {}
+            self.names = self.state[sequence] = {}
         assert self.names is not None and flags & NEEDS_STATE or flags & STATE_CLEARED
         for kind, entries in packet.get("interned_data", {}).items():
             table = self.names.setdefault(kind, {})
@@ -148,23 +152,26 @@ class Importer:
             event = packet["track_event"]
             assert event["track_uuid"] in self.trace.tracks, "a track is described before its first event"
             assert packet["timestamp"] < 1 << 63
-            self.events.append((packet["timestamp"], len(self.events), event))
+            self.events.append((packet["timestamp"], len(self.events), event, sequence))
 
     def descriptor(self, track):
         tracks = self.trace.tracks
         assert track["uuid"] not in (0, *tracks) and track["name"]
         if "process" in track:
-            assert not tracks and track["process"]["pid"] > 0 and track["process"]["process_name"]
+            pids = [each["process"]["pid"] for each in tracks.values() if "process" in each]
+            if self.ranks is None:
+                assert not tracks and track["process"]["pid"] > 0
+            assert track["process"]["pid"] not in pids and track["process"]["process_name"]
             assert track["child_ordering"] == CHILDREN_BY_RANK
         else:
             assert "process" in tracks[track["parent_uuid"]]
-            ranks = [each.get("sibling_order_rank") for each in tracks.values()]
-            assert track["sibling_order_rank"] not in ranks
-            assert track["name"] not in [each["name"] for each in tracks.values() if "process" not in each], (
+            siblings = [each for each in tracks.values() if each.get("parent_uuid") == track["parent_uuid"]]
+            assert track["sibling_order_rank"] not in [each["sibling_order_rank"] for each in siblings]
+            assert track["name"] not in [each["name"] for each in siblings], (
                 "tracks of the same name are shown as one")
         if "counter" in track:
             self.trace.units[track["name"]] = UNITS[track["counter"]["unit"]]
-            self.trace.counters[track["name"]] = []
+            self.trace.counters.setdefault(track["name"], [])
         tracks[track["uuid"]] = track
 
     def value(self, annotation):
@@ -189,7 +196,8 @@ class Importer:
     def run(self):
         """Events by time; those of the same time as they lie in the file."""
         stacks, flows = {}, {}
-        for time, _, event in sorted(self.events, key=lambda each: each[:2]):
+        for time, _, event, sequence in sorted(self.events, key=lambda each: each[:2]):
+            self.names = self.state[sequence]
             uuid = event["track_uuid"]
             track = self.trace.tracks[uuid]
             if event["type"] == COUNTER:
@@ -204,7 +212,7 @@ class Importer:
                 continue
             assert event["type"] == BEGIN
             name = event.get("name") or self.names["event_names"][event["name_iid"]]
-            category, = (self.names["event_categories"][iid] for iid in event["category_iids"])
+            category, = event.get("categories") or [self.names["event_categories"][iid] for iid in event["category_iids"]]
             new = Slice(uuid, name, category, time, self.args(event), len(stack))
             stack.append(new)
             self.trace.slices.append(new)
@@ -219,9 +227,9 @@ class Importer:
         return self.trace
 
 
-def read(data):
-    """The trace; AssertionError says what an importer would stumble over."""
-    importer, at = Importer(), 0
+def read(data, ranks=None):
+    """The trace; AssertionError says what an importer would stumble over. `ranks`: it is that of several ranks."""
+    importer, at = Importer(ranks), 0
     view = memoryview(data)
     while at < len(view):
         tag, at = varint(view, at)
@@ -249,7 +257,8 @@ CONSTANTS = {
     "ORDER_RANK": "TrackDescriptor.sibling_order_rank", "ORDER_EXPLICIT": CHILDREN_BY_RANK,
     "PID": "ProcessDescriptor.pid", "PROCESS_NAME": "ProcessDescriptor.process_name",
     "UNIT": "CounterDescriptor.unit", "UNIT_COUNT": 2, "UNIT_BYTES": 3,
-    "CATEGORY_IIDS": "TrackEvent.category_iids", "ANNOTATIONS": "TrackEvent.debug_annotations",
+    "CATEGORY_IIDS": "TrackEvent.category_iids", "CATEGORIES": "TrackEvent.categories",
+    "ANNOTATIONS": "TrackEvent.debug_annotations",
     "TYPE": "TrackEvent.type", "NAME_IID": "TrackEvent.name_iid", "TRACK_UUID": "TrackEvent.track_uuid",
     "NAME": "TrackEvent.name", "COUNTER_VALUE": "TrackEvent.counter_value",
     "FLOW_IDS": "TrackEvent.flow_ids", "TERMINATING_FLOW_IDS": "TrackEvent.terminating_flow_ids",
