@@ -52,6 +52,8 @@ ALLOWED = {
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),
     "serve": set(),
+    "mpi": set(),
+    "watch": set(),
 }
 
 # The rooms of the device program, which every target compiles.

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE 1
 #include "host/output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/ranks.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -113,7 +115,7 @@ static tg_status remove_old(const char *dir, const struct tg_run_name *name, str
 
 /* Removes the files of an earlier run, so that they are not mistaken for this run's, and what a killed
  * one left; all other files stay. */
-static tg_status clear(const char *dir, struct tg_error *error)
+static tg_status clear_files(const char *dir, struct tg_error *error)
 {
     const struct tg_run_name *name;
     tg_status status = TG_OK;
@@ -123,6 +125,69 @@ static tg_status clear(const char *dir, struct tg_error *error)
     return status;
 }
 
+/* The same for the folder of a rank, whose trace has a name that the job chose. */
+static tg_status clear_rank(const char *dir, struct tg_error *error)
+{
+    static const struct tg_run_name traces[] = {{"", "trace.json"}, {"", "trace.pftrace"}};
+    tg_status status = clear_files(dir, error);
+    for (size_t i = 0; i < sizeof traces / sizeof traces[0] && status == TG_OK; i++)
+        status = remove_old(dir, &traces[i], error);
+    return status;
+}
+
+/* "rank12" */
+static bool is_rank_folder(const char *name)
+{
+    const char *digits = name + strlen("rank");
+    return strncmp(name, "rank", strlen("rank")) == 0 && *digits &&
+           digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* Empties the folder of a rank of an earlier job, and removes it if nothing else is in it. */
+static tg_status remove_rank(const char *dir, const char *name, struct tg_error *error)
+{
+    struct tg_run_lock lock = TG_RUN_LOCK_NONE;
+    char *path = tg_path_join(dir, name);
+    if (!path)
+        return no_memory(error);
+    tg_status status = tg_run_folder_lock(path, &lock, error);
+    if (status == TG_OK)
+        status = clear_rank(path, error);
+    if (status == TG_OK) {
+        tg_run_folder_remove_empty(path);
+        (void)rmdir(path);
+    }
+    tg_run_folder_unlock(&lock);
+    free(path);
+    return status;
+}
+
+/* Only a directory with ranks.json has such folders: others of that name are the user's. */
+static tg_status clear_job(const char *dir, struct tg_error *error)
+{
+    const struct dirent *entry;
+    tg_status status = TG_OK;
+    bool is_job = false;
+    if (tg_ranks_look(dir, &is_job, error) != TG_OK || !is_job)
+        return TG_OK;
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return cannot("read directory", dir, errno, error);
+    while (status == TG_OK && (entry = readdir(folder)))
+        if (entry->d_type == DT_DIR && is_rank_folder(entry->d_name))
+            status = remove_rank(dir, entry->d_name, error);
+    closedir(folder);
+    return status;
+}
+
+static tg_status clear(const struct tg_output_request *request, struct tg_error *error)
+{
+    if (request->is_of_rank)
+        return clear_rank(request->dir, error);
+    tg_status status = clear_job(request->dir, error);
+    return status == TG_OK ? clear_files(request->dir, error) : status;
+}
+
 /* Uses the directory that the user named. */
 static tg_status use(const struct tg_output_request *request, char **dir, size_t *made,
                      struct tg_run_lock *lock, struct tg_error *error)
@@ -130,14 +195,14 @@ static tg_status use(const struct tg_output_request *request, char **dir, size_t
     *dir = strdup(request->dir);
     if (!*dir)
         return no_memory(error);
-    tg_status status = tg_run_folder_check_parents(*dir, error);
+    tg_status status = request->is_of_rank ? TG_OK : tg_run_folder_check_parents(*dir, error);
     if (status == TG_OK)
         status = make_with_parents(*dir, request->shared, made, error);
     if (status == TG_OK)
         status = tg_run_folder_lock(*dir, lock, error);
     if (status == TG_OK)
         status = check_writable(*dir, error);
-    return status == TG_OK ? clear(*dir, error) : status;
+    return status == TG_OK ? clear(request, error) : status;
 }
 
 /* mkdir is atomic: of several runs that want one name, one gets it and the others count on. A run that

@@ -16,7 +16,8 @@ struct tg_output_request {
     const char *dir; /* "": make a new one, named after the other members */
     const char *workload, *case_name;
     time_t now;
-    bool shared; /* the umask alone says who may enter a directory that is made */
+    bool shared;     /* the umask alone says who may enter a directory that is made */
+    bool is_of_rank; /* it lies in the directory of a job (host/job.h), which rank 0 has locked */
 };
 
 /*
