@@ -9,6 +9,7 @@
 
 #include <taskglass/check.h>
 #include <taskglass/race.h>
+#include <taskglass/ranks.h>
 #include <taskglass/run.h>
 #include <taskglass/settings.h>
 
@@ -72,6 +73,12 @@ struct tg_workload_call {
 typedef tg_status (*tg_guard_fn)(void *context, const struct tg_workload_call *call,
                                  struct tg_error *error);
 
+/* Which rank of a job this process is (comm.h). */
+struct tg_execute_rank {
+    uint32_t rank, ranks; /* ranks is 0 if the process is alone */
+    bool reports;         /* it is the lowest rank that is alive: it tells the user how all ended */
+};
+
 /* Zero means the default everywhere. */
 struct tg_execute_config {
     const char *case_name;  /* NULL: the workload's first */
@@ -87,9 +94,20 @@ struct tg_execute_config {
     const struct tg_schedule *schedule; /* NULL: the one that the setting `schedule` says */
     tg_race_fn race; /* NULL, or called for each group of races that the setting `races` asks for */
     void *race_context;
+    struct tg_execute_rank *rank; /* NULL, or filled in, also if tg_execute fails early */
+    /* The ranks stay together until tg_execution_destroy, which waits for the others. mpirun kills the rest
+     * as soon as one rank exits with a failure: so the one that reports can finish. */
+    bool hold_ranks;
 };
 
 struct tg_execution; /* the results of one execution */
+
+/*
+ * One rank of several (tg_job_is_rank in job.h says whether the process is one) joins the others, runs its part and
+ * waits for theirs. Then the directory of the settings is that of the job: it has ranks.json and a folder
+ * for each rank, and `output_dir` below is the rank's own. The trace is in that folder too, under the name that
+ * tg_ranks_trace_name gives. A rank that fails before the run ends all of them.
+ */
 
 /*
  * Runs the case. Platform, runtime, cores, schedulers, timeout, output … come from the settings.
@@ -108,6 +126,19 @@ TG_API tg_status tg_execute(const struct tg_settings *settings,
                             const struct tg_execute_config *config, struct tg_execution **execution,
                             struct tg_error *error);
 TG_API void tg_execution_destroy(struct tg_execution *execution);
+
+/* How all ranks of the job ended. */
+struct tg_execution_ranks {
+    uint32_t rank, ranks;      /* this one's number, and how many there are */
+    bool reports;              /* as in struct tg_execute_rank */
+    bool speaks;               /* it reports, or has failed for a reason that no lower rank has */
+    tg_status status;          /* of the job: that of the rank `worst` */
+    uint32_t worst;            /* has failed, and not because of another; 0 if none has */
+    struct tg_ranks_info info; /* as in ranks.json; `dir` is the job's directory */
+    const struct tg_ranks_rank *all; /* `dir` in them is not set */
+    uint32_t on_gpus;                /* how many of the ranks have a GPU */
+    uint32_t gpus;                   /* how many GPUs these are; fewer: ranks share them */
+};
 
 /* How an execution ended. Texts live as long as the execution. */
 struct tg_execution_info {
@@ -132,7 +163,8 @@ struct tg_execution_info {
      * races_unknown explains; else "". */
     const struct tg_races_summary *races;
     const char *races_unknown;
-    bool races_before; /* the graph was searched before it ran */
+    bool races_before;                      /* the graph was searched before it ran */
+    const struct tg_execution_ranks *ranks; /* NULL: the run has no others */
 };
 /* Everything that `info` points to lives as long as the execution. */
 TG_API void tg_execution_get(const struct tg_execution *execution, struct tg_execution_info *info);

@@ -92,6 +92,12 @@ static const struct row {
           "the order in which ready tasks start: fifo, lifo, random:SEED, adversarial:SEED, or "
           "order:A-B[,C-D...], where A completes before B starts; with --cores 1 the same every "
           "time; empty: any order"),
+    NUMBER("device", "ranks", "TASKGLASS_RANKS", COUNT, "0", "0", "4096",
+           "processes that run the workload together, each with a device of its own; 0: as many as "
+           "mpirun started, else one"),
+    CHOICE("device", "comm", "TASKGLASS_COMM", "WAY", "auto", "auto local mpi", NULL,
+           "what carries data between ranks: shared memory (local), MPI, or what suits who started "
+           "the ranks"),
     CHOICE(
         "device", "orchestrator", "TASKGLASS_ORCHESTRATOR", "PLACE", "auto", ORCHESTRATORS, NULL,
         "if the graph is built while it runs: on cuda, run the orchestration on a CPU of the host "

@@ -6,23 +6,28 @@
  *     output directory       from here on an execution exists, and run.json will be written
  *     open, copy in, build, run, copy out, check
  *     deps.json, run.json
+ *
+ * One rank of several does the same, and between these steps the ranks agree (host/job.h).
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/args.h>
+#include <taskglass/ranks_trace.h>
 #include <taskglass/recording.h>
 #include <taskglass/wire/record.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "host/case_check.h"
 #include "host/empty_recording.h"
 #include "host/execute_job.h"
 #include "host/execute_trace.h"
 #include "host/execution.h"
 #include "host/graph.h"
+#include "host/job.h"
 #include "host/output.h"
 #include "host/plan.h"
 #include "host/record_result.h"
@@ -33,8 +38,7 @@
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
  * enough to cost nothing. */
 #define LOOK_SECONDS 0.05
-
-static tg_status enter(const struct tg_execute_job *job, enum tg_phase phase, struct tg_error *error)
+static tg_status enter(struct tg_execute_job *job, enum tg_phase phase, struct tg_error *error)
 {
     static const char *const names[] = {"preparing the case", "opening the device",
                                         "building the graph", "running the graph",
@@ -45,6 +49,7 @@ static tg_status enter(const struct tg_execute_job *job, enum tg_phase phase, st
         [TG_PHASE_RUN] = TG_LIVE_RUNNING,
         [TG_PHASE_CHECK] = TG_LIVE_CHECKING,
     };
+    job->phase = phase;
     if (phase != TG_PHASE_PREPARE)
         tg_live_server_enter(job->live, live_phases[phase]);
     if (tg_execute_tell(job, phase, 0, 0))
@@ -56,6 +61,24 @@ static tg_status enter(const struct tg_execute_job *job, enum tg_phase phase, st
 static bool wants_to_stop(void *job)
 {
     return !tg_execute_tell(job, TG_PHASE_OPEN, 0, 0);
+}
+
+/* The others learn it when the ranks agree that they are ready. */
+static void tell_gpu(struct tg_execute_job *job)
+{
+    struct tg_device_info info;
+    tg_device_get_info(job->device, &info);
+    job->ranks->gpu[job->ranks->rank] = info.gpu_id;
+}
+
+static void note_shared_gpus(struct tg_execute_job *job)
+{
+    struct tg_execution *e = job->execution;
+    uint32_t ranks, gpus;
+    tg_job_count_gpus(job->ranks, &ranks, &gpus);
+    if (gpus < ranks)
+        snprintf(e->shared_gpus, sizeof e->shared_gpus, "%u ranks share %u GPU%s", ranks, gpus,
+                 gpus == 1 ? "" : "s");
 }
 
 static tg_status load_module(struct tg_execute_job *job, struct tg_error *error)
@@ -72,9 +95,15 @@ static tg_status open_device(struct tg_execute_job *job, struct tg_error *error)
     struct tg_execution *e = job->execution;
     uint64_t start = tg_execute_now();
     tg_status status = enter(job, TG_PHASE_OPEN, error);
+    if (job->ranks) /* ranks of a machine take its GPUs in turn */
+        job->plan.device.gpu = tg_job_local_rank(job->ranks);
     if (status == TG_OK)
         status = tg_device_open_watched(&job->plan.device, (struct tg_watch){wants_to_stop, job},
                                         &job->device, error);
+    if (status == TG_OK && job->ranks)
+        tell_gpu(job);
+    if (status == TG_OK && job->ranks)
+        status = tg_device_join(job->device, job->ranks->comm, error);
     if (status == TG_OK)
         status = load_module(job, error);
     e->times.open = tg_execute_seconds_since(start);
@@ -158,11 +187,16 @@ static tg_status wait_for(struct tg_execute_job *job, struct tg_run *run, struct
     return status;
 }
 
-/* Asked while the trace of the run is written. */
+/* Asked while the trace of the run is written, and while other ranks are waited for at its end. */
 static bool stops_writing(void *argument)
 {
     struct tg_execute_job *job = argument;
     return !tg_execute_tell(job, TG_PHASE_RUN, job->execution->tasks, job->execution->tasks);
+}
+
+static const char *trace_of(const struct tg_execute_job *job)
+{
+    return job->trace ? job->trace : job->config->trace;
 }
 
 static tg_status run_graph(struct tg_execute_job *job, struct tg_error *error)
@@ -175,12 +209,13 @@ static tg_status run_graph(struct tg_execute_job *job, struct tg_error *error)
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
     struct tg_run_result left = {0};
-    struct tg_run_place here = {.lock = &job->lock,
+    struct tg_run_place here = {.folder = job->execution->output_dir,
+                                .lock = &job->lock,
                                 .live = job->live,
                                 .case_name = job->execution->case_name,
                                 .runtime = job->plan.runtime_name,
                                 .watch = {stops_writing, job}};
-    job->plan.run.trace = job->config->trace;
+    job->plan.run.trace = trace_of(job);
     job->plan.run.schedule = job->config->schedule ? job->config->schedule : job->schedule;
     tg_status status = tg_run_start_in(job->graph, &job->plan.run, &here, &run, &left, error);
     if (status != TG_OK) {
@@ -194,6 +229,13 @@ static tg_status run_graph(struct tg_execute_job *job, struct tg_error *error)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the run's result");
     tg_run_destroy(run);
     return status;
+}
+
+/* Called while other ranks are waited for. */
+static bool goes_on(void *argument)
+{
+    struct tg_execute_job *job = argument;
+    return tg_execute_tell(job, job->phase, 0, 0);
 }
 
 static bool stop_checking(void *job)
@@ -214,7 +256,14 @@ static tg_status check(struct tg_execute_job *job, struct tg_error *error)
     return status;
 }
 
-static tg_status on_device(struct tg_execute_job *job, struct tg_error *error)
+/* Of one rank of several: goes on if all of them do. */
+static tg_status agree(struct tg_execute_job *job, tg_status own, const char *step,
+                       struct tg_error *error)
+{
+    return job->ranks ? tg_job_agree(job->ranks, own, step, error) : own;
+}
+
+static tg_status get_ready(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_args args;
     tg_status status = open_device(job, error);
@@ -222,6 +271,14 @@ static tg_status on_device(struct tg_execute_job *job, struct tg_error *error)
         status = tg_execute_copy_in(job, &args, error);
     if (status == TG_OK)
         status = build(job, &args, error);
+    return status;
+}
+
+static tg_status on_device(struct tg_execute_job *job, struct tg_error *error)
+{
+    tg_status status = agree(job, get_ready(job, error), "get its device and graph ready", error);
+    if (job->ranks)
+        note_shared_gpus(job);
     if (status == TG_OK)
         status = run_graph(job, error);
     if (job->device)
@@ -291,7 +348,8 @@ static void search_recording(struct tg_execute_job *job)
 static tg_status render_run_json(struct tg_execute_job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
-    struct tg_run_facts facts = {e, job->settings, job->file, job->config, job->test_case};
+    struct tg_run_facts facts = {e,           job->settings,  job->file,
+                                 job->config, job->test_case, trace_of(job)};
     free(e->run_json);
     e->run_json = NULL;
     return tg_run_json_render(&facts, &e->run_json, error);
@@ -314,18 +372,45 @@ static void write_run_json(struct tg_execute_job *job)
 static tg_status prepare(struct tg_execute_job *job, struct tg_error *error)
 {
     tg_status status = tg_plan_make(job->settings, &job->plan, error);
-    if (status == TG_OK)
-        status =
-            tg_schedule_parse(tg_settings_text(job->settings, "schedule"), &job->schedule, error);
+    const char *schedule = tg_settings_text(job->settings, "schedule");
+    if (status == TG_OK && *schedule) /* a run without one also may communicate */
+        status = tg_schedule_parse(schedule, &job->schedule, error);
     if (status == TG_OK)
         status = tg_execute_check_trace(job->config->trace, job->plan.output, error);
     if (status == TG_OK)
         status = tg_case_open(tg_workload_get(job->file), job->config->case_name, job->config->set,
                               job->config->n_set, job->plan.device.memory, &job->test_case, error);
+    if (status == TG_OK && job->ranks)
+        tg_case_set_rank(job->test_case, job->ranks->rank, job->ranks->ranks);
     if (status == TG_OK)
         status = enter(job, TG_PHASE_PREPARE, error);
     if (status == TG_OK)
         status = tg_case_prepare(job->test_case, &job->guard, error);
+    return status;
+}
+
+/* All ranks know that a folder is missing, or that a rank is. ranks.json may be there already, and must not say
+ * that they run. */
+static void end_before_run(struct tg_execute_job *job, tg_status status, const struct tg_error *why)
+{
+    struct tg_error ignored;
+    (void)tg_job_end(job->ranks, status, why->text, &ignored);
+}
+
+/* Each rank has a folder of its own, and its trace lies in it. */
+static tg_status place_rank(struct tg_execute_job *job, const struct tg_output_request *request,
+                            struct tg_execution *e, tg_status status, struct tg_error *error)
+{
+    if (status == TG_OK)
+        status = tg_job_place(job->ranks, request, &e->output_dir, &job->made, &job->lock, error);
+    if (status == TG_OK && job->config->trace) {
+        job->trace = tg_path_join(e->output_dir, tg_ranks_trace_name(job->config->trace));
+        if (!job->trace)
+            status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for a path");
+    }
+    status = agree(job, status, "make its folder", error);
+    if (status != TG_OK)
+        end_before_run(job, status, error);
     return status;
 }
 
@@ -351,7 +436,9 @@ static tg_status begin(struct tg_execute_job *job, double prepare_seconds, struc
     tg_status status = TG_OK;
     if (!e->workload || !e->case_name || !e->platform || !e->runtime)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
-    if (status == TG_OK)
+    if (job->ranks) /* also without memory: the others ask */
+        status = place_rank(job, &request, e, status, error);
+    else if (status == TG_OK)
         status = tg_output_create(&request, &e->output_dir, &job->made, &job->lock, error);
     if (status == TG_OK)
         job->execution = e;
@@ -396,6 +483,27 @@ static void remove_empty(const struct tg_execute_job *job)
         tg_output_remove(e->output_dir, job->made);
 }
 
+/* The ranks tell each other how they ended; the device has left the job before. */
+static void end_ranks(struct tg_execute_job *job)
+{
+    struct tg_execution *e = job->execution;
+    struct tg_error error;
+    if (job->ranks && e) {
+        if (tg_job_end(job->ranks, e->status, e->error.text, &error) != TG_OK)
+            tg_record_result_fail(&e->run.record, "ranks.json", &error);
+        tg_execution_keep_ranks(e, job->ranks);
+    }
+    if (job->ranks && job->config->rank)
+        *job->config->rank = (struct tg_execute_rank){job->ranks->rank, job->ranks->ranks,
+                                                      tg_job_reports(job->ranks)};
+    if (job->ranks && e && job->config->hold_ranks) {
+        job->ranks->goes_on = NULL; /* what it asks ends with this function */
+        e->held = job->ranks;
+    } else {
+        tg_job_close(job->ranks);
+    }
+}
+
 /* Writes the files first, because they need the graph; then closes everything in the reverse order
  * of its creation. */
 static void end(struct tg_execute_job *job)
@@ -414,8 +522,23 @@ static void end(struct tg_execute_job *job)
     if (job->graph)
         tg_graph_destroy(job->graph);
     tg_device_close(job->device);
+    end_ranks(job);
     tg_case_close(job->test_case);
     tg_schedule_destroy(job->schedule);
+    free(job->trace);
+}
+
+static tg_status join_ranks(struct tg_execute_job *job, struct tg_error *error)
+{
+    tg_status status = tg_job_open(job->settings, &job->ranks, error);
+    if (!job->ranks)
+        return status;
+    job->ranks->goes_on = goes_on;
+    job->ranks->context = job;
+    if (job->config->rank)
+        *job->config->rank =
+            (struct tg_execute_rank){job->ranks->rank, job->ranks->ranks, job->ranks->rank == 0};
+    return status;
 }
 
 tg_status tg_execute(const struct tg_settings *settings, const struct tg_workload_file *workload,
@@ -438,7 +561,11 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
     struct tg_error first = {TG_OK, ""};
     uint64_t start = tg_execute_now();
     *execution = NULL;
-    tg_status status = prepare(&job, &first);
+    if (config->rank)
+        *config->rank = (struct tg_execute_rank){0};
+    tg_status status = join_ranks(&job, &first);
+    if (status == TG_OK)
+        status = agree(&job, prepare(&job, &first), "prepare its case", &first);
     if (status == TG_OK)
         status = begin(&job, tg_execute_seconds_since(start), &first);
     if (status == TG_OK) {

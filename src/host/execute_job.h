@@ -19,6 +19,8 @@ struct tg_execute_job {
     const struct tg_workload_file *file;
     const struct tg_execute_config *config;
     struct tg_plan plan;
+    struct tg_job *ranks;         /* the job that this process is a rank of; NULL: it is alone */
+    char *trace;                  /* of this rank, in its folder; NULL: as the caller says */
     struct tg_schedule *schedule; /* that of the setting */
     struct tg_guard guard;
     struct tg_case_host *test_case;
@@ -30,6 +32,7 @@ struct tg_execute_job {
     struct tg_run_lock lock;     /* of the output directory, until run.json is written */
     struct tg_live_server *live; /* answers there, as long; NULL: nobody does */
     size_t made;                 /* of the output directory, as tg_output_create says */
+    enum tg_phase phase;         /* what it is doing, for whoever waits for other ranks */
 };
 
 /* Nanoseconds of CLOCK_MONOTONIC: differences of doubles would show digits that were not measured. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "host/execution.h"
 
+#include "host/job.h"
 #include "host/run.h"
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +62,33 @@ tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run
     return TG_NO_MEMORY;
 }
 
+void tg_execution_keep_ranks(struct tg_execution *e, const struct tg_job *job)
+{
+    uint32_t worst;
+    struct tg_ranks_rank *all = malloc(job->ranks * sizeof *all);
+    e->ranks_dir = job->dir ? strdup(job->dir) : NULL;
+    if (!all || !e->ranks_dir) {
+        free(all);
+        return;
+    }
+    memcpy(all, job->all, job->ranks * sizeof *all);
+    e->ranks = (struct tg_execution_ranks){.rank = job->rank,
+                                           .ranks = job->ranks,
+                                           .all = all,
+                                           .info = job->info,
+                                           .status = tg_job_worst(job, &worst),
+                                           .reports = tg_job_reports(job),
+                                           .speaks = job->speaks};
+    tg_job_count_gpus(job, &e->ranks.on_gpus, &e->ranks.gpus);
+    e->ranks.worst = worst;
+    e->ranks.info.dir = e->ranks_dir;
+}
+
 void tg_execution_destroy(struct tg_execution *e)
 {
     if (!e)
         return;
+    tg_job_close(e->held);
     free_running(e);
     free(e->starts);
     tg_execution_free_outputs(e);
@@ -77,6 +101,8 @@ void tg_execution_destroy(struct tg_execution *e)
     free(e->runtime);
     free(e->run_json);
     free(e->explanation);
+    free((void *)e->ranks.all);
+    free(e->ranks_dir);
     free(e);
 }
 
@@ -105,6 +131,7 @@ void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *in
         .races = e->races.judged ? &e->races.summary : NULL,
         .races_unknown = e->races.unknown,
         .races_before = e->races.before,
+        .ranks = e->ranks.ranks ? &e->ranks : NULL,
     };
     info->device.platform = e->platform;
 }

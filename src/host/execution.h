@@ -11,6 +11,7 @@
 #include "host/execute_races.h"
 
 struct tg_graph;
+struct tg_job;
 
 /* Seconds per phase, in the order of the phases. The run's result has start and execution. */
 struct tg_execution_times {
@@ -53,6 +54,10 @@ struct tg_execution {
     tg_status advised; /* the status that it is about */
     char *run_json;
     struct tg_execution_races races;
+    struct tg_execution_ranks ranks; /* all of the job; none: the run has no others */
+    char shared_gpus[64];            /* "4 ranks share 2 GPUs"; "": none is shared */
+    char *ranks_dir;
+    struct tg_job *held;  /* that the caller wants to leave later; NULL: none */
     struct tg_error note; /* why the module was not noted as one that the user has run; or OK */
 };
 
@@ -66,6 +71,9 @@ const char *tg_execution_advice(const struct tg_execution *execution);
  * NO_MEMORY: without that list. */
 tg_status tg_execution_keep_run(struct tg_execution *execution, const struct tg_run *run);
 
+/* Copies what the ranks told each other at the end. Without memory the execution knows none of them. */
+void tg_execution_keep_ranks(struct tg_execution *execution, const struct tg_job *job);
+
 /* Takes the outputs that were copied from the device out of the case. */
 void tg_execution_keep_outputs(struct tg_execution *execution, struct tg_case_host *test_case);
 void tg_execution_free_outputs(struct tg_execution *execution);
@@ -77,6 +85,7 @@ struct tg_run_facts {
     const struct tg_workload_file *workload;
     const struct tg_execute_config *config;
     struct tg_case_host *test_case;
+    const char *trace; /* the file that was written; NULL: none */
 };
 
 /* The text of run.json; the caller frees *text. */

@@ -461,12 +461,13 @@ static void put_trace(struct tg_json *json, const char *file, const struct tg_ru
     tg_json_end_object(json);
 }
 
-static void put_warning(struct tg_json *json, tg_status status, const char *text)
+static void put_warning(struct tg_json *json, tg_status status, const char *text,
+                        const char *advice)
 {
     tg_json_begin_object(json);
     tg_json_put_string(json, "name", tg_status_name(status));
     tg_json_put_string(json, "text", text);
-    tg_json_put_string(json, "advice", tg_status_advice(status));
+    tg_json_put_string(json, "advice", advice ? advice : tg_status_advice(status));
     tg_json_end_object(json);
 }
 
@@ -477,11 +478,15 @@ static void put_warnings(struct tg_json *json, const struct tg_execution *e)
     tg_json_key(json, "warnings");
     tg_json_begin_array(json);
     if (run->orchestration.warning != TG_OK)
-        put_warning(json, run->orchestration.warning, run->orchestration.text);
+        put_warning(json, run->orchestration.warning, run->orchestration.text, NULL);
     if (!run->record.on && run->record.status != TG_OK)
-        put_warning(json, run->record.status, run->record.text);
+        put_warning(json, run->record.status, run->record.text, NULL);
     if (e->note.status != TG_OK)
-        put_warning(json, e->note.status, e->note.text);
+        put_warning(json, e->note.status, e->note.text, NULL);
+    if (*e->shared_gpus)
+        put_warning(json, TG_BUSY, e->shared_gpus,
+                    "start no more ranks than there are GPUs, or let them see more of them "
+                    "(CUDA_VISIBLE_DEVICES)");
     tg_json_end_array(json);
 }
 
@@ -513,7 +518,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_recorder(json, &e->run.record);
     put_orchestration(json, &e->run.orchestration);
     put_scope_stats(json, &e->run.scopes);
-    put_trace(json, facts->config->trace, &e->run.trace);
+    put_trace(json, facts->trace, &e->run.trace);
     put_schedule(json, &e->run.schedule);
     put_comm(json, &e->run.comm);
     put_warnings(json, e);

@@ -22,9 +22,9 @@ def range_in(text):
     return re.search(r"from (\S+) to ([^\s;:)]+)", text).groups()
 
 
-NAMES = {"cores": "count", "schedulers": "count", "device-memory": "bytes", "timeout": "seconds",
-         "load-timeout": "seconds", "dump-arena": "bytes", "dump-buffers": "count",
-         "dump-wait": "seconds", "ring-task-window": "counts", "ring-heap": "sizes",
+NAMES = {"cores": "count", "schedulers": "count", "ranks": "count", "device-memory": "bytes",
+         "timeout": "seconds", "load-timeout": "seconds", "linger": "seconds", "dump-arena": "bytes",
+         "dump-buffers": "count", "dump-wait": "seconds", "ring-task-window": "counts", "ring-heap": "sizes",
          "ring-dep-pool": "counts", "tensormap": "count"}
 
 
@@ -41,7 +41,8 @@ def outside(least, most, kind):
     """Values below and above the range."""
     values = [] if number(least) == 0 else ["0"]
     if kind == "seconds":
-        return [*values, str(number(least) / 2), str(number(most) + 1), "99999999999"]
+        below = [str(number(least) / 2)] if values else []
+        return [*values, *below, str(number(most) + 1), "99999999999"]
     if number(least) > 1 and kind != "sizes":
         values.append(str(number(least) - 1))
     return [*([] if kind == "sizes" else values), str(number(most) + 1)]
