@@ -31,6 +31,7 @@ ALLOWED = {
     "src/cli/guard.c": {"open": "the state of a thread of this process, in /proc"},
     "src/host/job_gone.c": {"fopen": "the state of a process, in /proc"},
     "src/host/job_launch.c": {"open": "/dev/null"},
+    "src/mpi/peers.c": {"fopen": "the state of a process, in /proc"},
     "src/comm/local.c": {"mmap": "memory that ranks share, a memfd of their launcher's"},
     "src/platform/cuda/cuda.c": {"mmap": "addresses without memory or a file"},
     "src/platform/cuda/process/gpu_orchestrate.c": {"mmap": "memory without a file"},
