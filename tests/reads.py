@@ -29,6 +29,7 @@ ALLOWED = {
     "src/serve/child.c": {"open": "/dev/null"},
     "src/host/serve_browser.c": {"open": "/dev/null"},
     "src/cli/guard.c": {"open": "the state of a thread of this process, in /proc"},
+    "src/cli/run_ranks.c": {"fopen": "run.json that the ranks of this job have just written, printed as it is"},
     "src/host/job_gone.c": {"fopen": "the state of a process, in /proc"},
     "src/host/job_launch.c": {"open": "/dev/null"},
     "src/mpi/peers.c": {"fopen": "the state of a process, in /proc"},

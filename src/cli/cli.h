@@ -125,6 +125,8 @@ __attribute__((format(printf, 1, 2))) int cli_error(const char *format, ...);
 void cli_fault(const char *what, int cause);
 void cli_fault_of(const struct tg_error *error);
 bool cli_has_fault(void);
+/* Puts a text in front of every later message, such as "rank 1: ". */
+void cli_error_set_subject(const char *subject);
 /* True if one of these functions has printed its line. */
 bool cli_has_spoken(void);
 /* The same for an error of the library, after the name of its status. Returns the status' exit code. */

@@ -115,6 +115,11 @@ void cli_interrupt_catch(void)
     catch_signals(SA_RESTART | (int)SA_RESETHAND);
 }
 
+void cli_interrupt_catch_patiently(void)
+{
+    catch_signals(SA_RESTART);
+}
+
 void cli_interrupt_catch_writing(void)
 {
     is_writing = 1;

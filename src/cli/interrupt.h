@@ -19,6 +19,9 @@ void cli_interrupt_catch(void);
 /* The same for a verb that writes files. System calls are not restarted, so a write that waits for the
  * reader of a pipe fails with EINTR. */
 void cli_interrupt_catch_writing(void);
+/* The same for one of several processes: whoever started them and the terminal may both tell it to end, so
+ * that a second signal kills it only if it comes seconds after the first. */
+void cli_interrupt_catch_patiently(void);
 /* The signal that was caught; 0: none. */
 int cli_interrupt_caught(void);
 /* "SIGINT"; "" if none was caught. */

@@ -11,6 +11,7 @@
 #include "cli/format.h"
 #include "cli/print.h"
 #include "cli/recording.h"
+#include "cli/run_ranks.h"
 #include "cli/table.h"
 #include "cli/term.h"
 
@@ -40,7 +41,16 @@ static void put_head(const char *workload, const char *runtime,
               cli_format_count(&cores, info->device.cores, "core"));
     if (info->device.schedulers > 0)
         cli_print(" and %s", cli_format_count(&schedulers, info->device.schedulers, "scheduler"));
-    cli_print(", by %s\n", runtime);
+    cli_print(", by %s", runtime);
+    if (info->ranks)
+        cli_print("; rank %" PRIu32 " of %" PRIu32, info->ranks->rank, info->ranks->ranks);
+    cli_print("\n");
+}
+
+/* Where the files of all ranks are. */
+static const char *directory_of(const struct tg_execution_info *info)
+{
+    return info->ranks ? info->ranks->info.dir : info->output_dir;
 }
 
 /* The graph was built on the host before the run, or on the device during it. */
@@ -266,7 +276,9 @@ void cli_summarize_run(const char *workload, const char *runtime, const char *tr
     put_recording(&info->run.record);
     put_scopes(&info->run.scopes);
     put_trace(stdout, trace, &info->run.trace);
-    cli_print("  %-9s%s\n", "files", cli_show(&files, info->output_dir));
+    if (info->ranks)
+        cli_ranks_summarize(stdout, info->ranks);
+    cli_print("  %-9s%s\n", "files", cli_show(&files, directory_of(info)));
 }
 
 enum { LABEL, TASK, KERNEL, PART, CORE, STATE, LINE, COLUMNS };
@@ -347,11 +359,11 @@ void cli_report_failure(const char *trace, const struct tg_execution_info *info)
                      "progress", info->run.finished, info->run.tasks, info->run.waiting);
     if (info->run.tasks > 0 && info->status != TG_MISMATCH)
         cli_print_to(stderr, "  %-9staskglass explain %s\n", "why",
-                     cli_show_word(&shown, info->output_dir));
+                     cli_show_word(&shown, directory_of(info)));
     if (*info->advice)
         cli_print_to(stderr, "  %-9s%s\n", "advice", cli_show(&shown, info->advice));
     if (info->status != TG_MISMATCH)
         put_trace(stderr, trace, &info->run.trace);
     if (info->status != TG_MISMATCH)
-        cli_print_to(stderr, "  %-9s%s\n", "files", cli_show(&shown, info->output_dir));
+        cli_print_to(stderr, "  %-9s%s\n", "files", cli_show(&shown, directory_of(info)));
 }

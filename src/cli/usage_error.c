@@ -14,6 +14,12 @@
 enum { LONGEST = 800, END = 300 };
 
 static bool has_spoken, has_fault;
+static char subject[32];
+
+void cli_error_set_subject(const char *text)
+{
+    snprintf(subject, sizeof subject, "%s", text);
+}
 
 bool cli_has_spoken(void)
 {
@@ -34,8 +40,8 @@ static void put_line(const char *text)
     if (has_fault)
         return; /* it has been said what failed first */
     has_spoken = true;
-    cli_print_to(stderr, "%staskglass:%s %s%s\n", cli_color(stderr, CLI_RED),
-                 cli_color(stderr, CLI_PLAIN), begin, end);
+    cli_print_to(stderr, "%staskglass:%s %s%s%s\n", cli_color(stderr, CLI_RED),
+                 cli_color(stderr, CLI_PLAIN), subject, begin, end);
 }
 
 int cli_error(const char *format, ...)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass run: runs one case of a workload and checks its outputs. */
+#define _GNU_SOURCE 1
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/execute.h>
+#include <taskglass/job.h>
 #include <taskglass/json.h>
 #include <taskglass/workload.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/guard.h"
@@ -16,6 +19,7 @@
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/run_races.h"
+#include "cli/run_ranks.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
 #include "cli/voice.h"
@@ -124,6 +128,31 @@ static int report_no_json(const struct tg_workload *workload, const struct tg_ex
     return cli_fail(error);
 }
 
+/* Of one rank of several: the lowest that is alive prints for all, and another one only why it failed, if
+ * no lower one has said the same. */
+static int report_rank(const struct tg_workload *workload, const struct tg_settings *settings,
+                       const struct request *request, const struct tg_execution_info *info,
+                       const struct tg_error *error)
+{
+    const struct tg_execution_ranks *ranks = info->ranks;
+    const char *trace = request->trace;
+    bool has_result = info->status == TG_OK || info->status == TG_MISMATCH;
+    if (ranks->reports && trace && info->run.trace.on && !cli_ranks_merge_trace(ranks, trace))
+        trace = NULL;
+    if (ranks->reports && request->json && cli_ranks_has_stdout())
+        cli_ranks_print_json(ranks, info->run_json);
+    else if (ranks->reports && has_result && !request->json)
+        cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), trace, info);
+    fflush(stdout);
+    if (ranks->speaks)
+        explain(trace, info, error);
+    else
+        cli_warn_losses(&info->run);
+    if (ranks->reports && ranks->status != TG_OK && !(has_result && !request->json))
+        cli_ranks_summarize(stderr, ranks);
+    return tg_status_exit_code(ranks->status);
+}
+
 /* Returns the exit code. */
 static int report(const struct tg_workload *workload, const struct tg_settings *settings,
                   const struct request *request, const struct tg_execution *execution,
@@ -134,6 +163,8 @@ static int report(const struct tg_workload *workload, const struct tg_settings *
     struct tg_execution_info info;
     tg_execution_get(execution, &info);
     cli_module_output_back();
+    if (info.ranks)
+        return report_rank(workload, settings, request, &info, error);
     if (json && !*info.run_json)
         return report_no_json(workload, &info, error);
     if (json)
@@ -150,10 +181,16 @@ static int report(const struct tg_workload *workload, const struct tg_settings *
     return tg_status_exit_code(info.status);
 }
 
-/* The run has no directory yet, and so no run.json. */
-static int fail(const struct request *request, const struct tg_error *error)
+/* The run has no directory yet, and so no run.json. Of several ranks one says it. */
+static int fail(const struct request *request, const struct tg_execute_rank *rank,
+                const struct tg_error *error)
 {
-    if (request->json)
+    if (rank->ranks > 0 && !rank->reports) {
+        /* mpirun kills the others as soon as one fails: let the one that reports say its line. */
+        (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        return tg_status_exit_code(error->status);
+    }
+    if (request->json && cli_ranks_has_stdout())
         print_failure(request->workload, error);
     return cli_fail(error);
 }
@@ -164,6 +201,7 @@ static int execute(struct cli *cli, const struct request *request,
     struct watch watch = {.phase = -1};
     struct cli_run_races races = {.progress = &watch.progress};
     struct tg_execution *execution;
+    struct tg_execute_rank rank;
     struct tg_error error;
     struct tg_execute_config config = {
         .case_name = request->case_name,
@@ -177,16 +215,25 @@ static int execute(struct cli *cli, const struct request *request,
         .trace = request->trace,
         .race = cli_run_races_tell,
         .race_context = &races,
+        .rank = &rank,
+        .hold_ranks = true,
     };
     cli_progress_init(&watch.progress, "prepare", "task");
     (void)tg_execute(cli->settings, file, &config, &execution, &error);
     cli_progress_erase(&watch.progress);
     int code =
         execution ? report(tg_workload_get(file), cli->settings, request, execution, &races, &error)
-                  : fail(request, &error);
+                  : fail(request, &rank, &error);
     cli_guard_reported(code);
     tg_execution_destroy(execution);
     return code;
+}
+
+/* A workload that is not there, or is none, is so for all ranks of `--ranks`: rank 0 says it. */
+static bool is_for_all(const struct tg_error *error)
+{
+    return error->status == TG_NOT_FOUND || error->status == TG_BAD_ARGUMENT ||
+           error->status == TG_ABI_MISMATCH;
 }
 
 /* The module stays loaded, because its destructors might crash or hang. */
@@ -196,11 +243,23 @@ static int open_and_execute(struct cli *cli, const struct request *request)
     struct tg_error error;
     int code = CLI_OK;
     if (cli_workload_open(cli, request->workload, &file, &error) != TG_OK) {
-        code = fail(request, &error);
+        code = is_for_all(&error) && cli_ranks_is_another()
+                   ? tg_status_exit_code(error.status)
+                   : fail(request, &(struct tg_execute_rank){0}, &error);
         cli_guard_reported(code);
         return code;
     }
     return execute(cli, request, file);
+}
+
+static int launch(struct cli *cli, const struct request *request)
+{
+    struct tg_error unsaid;
+    int code = cli_ranks_launch(cli, request->json, &unsaid);
+    if (request->json && unsaid.status != TG_OK)
+        print_failure(request->workload, &unsaid);
+    cli_interrupt_pass_on();
+    return code;
 }
 
 static int run(struct cli *cli, void *context)
@@ -213,7 +272,12 @@ static int run(struct cli *cli, void *context)
         return cli_error(
             "--trace writes no trace to standard output, where the report goes; './-' is a "
             "file of that name");
-    cli_interrupt_catch();
+    if (cli_ranks_wanted(cli->settings))
+        return launch(cli, request);
+    if (tg_job_is_rank(cli->settings))
+        cli_interrupt_catch_patiently();
+    else
+        cli_interrupt_catch();
     if (request->json)
         cli_module_output_away();
     int code;
@@ -238,6 +302,7 @@ static const struct cli_example examples[] = {
     {"./mine.so --case large --dump-tensor", "Run a workload of your own and record everything."},
     {"vector_add --trace run.pftrace", "See what ran when, without a recording."},
     {"vector_add -p a5sim --cores 8 -o outputs/first", "Choose the device and the directory."},
+    {"vector_add --ranks 4", "Run it as four processes, each with a device of its own."},
     {0},
 };
 
