@@ -16,6 +16,7 @@
 
 struct check_request { /* what the command line asks for */
     const char *dir;   /* NULL: the newest run */
+    struct cli_count rank;
     const char *module;
     const char *against;    /* NULL: compare with the workload's references */
     struct tg_query *query; /* NULL: every record */

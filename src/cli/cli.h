@@ -11,6 +11,7 @@
 enum { CLI_OK = 0, CLI_USAGE = 2 }; /* exit codes; tg_status_exit_code returns the others */
 
 struct cli_option;
+struct cli_ranks_way;
 
 /* The words that an option accepts, by number; NULL past the last. */
 typedef const char *(*cli_choice_fn)(unsigned number);
@@ -95,7 +96,10 @@ struct cli_verb {
     /* True if the request makes it print data on stdout, which --quiet leaves alone; may be NULL. */
     bool (*prints_data)(const void *request);
     void (*end)(void *request); /* frees what the request owns; may be NULL */
-    void (*more_help)(void);    /* prints a part of the help of its own, on stdout; may be NULL */
+    /* For a verb that reads the directory of a run, `member`: how it takes one of several ranks
+     * (cli/ranks.h). NULL: it does not. */
+    const struct cli_ranks_way *ranks;
+    void (*more_help)(void); /* prints a part of the help of its own, on stdout; may be NULL */
     const struct cli_example *examples; /* may be NULL */
 };
 

@@ -12,7 +12,8 @@
 
 struct cli_find {
     const char *what, *dir; /* dir NULL: the newest run */
-    const char *module;     /* NULL: the one in run.json */
+    struct cli_count rank;
+    const char *module; /* NULL: the one in run.json */
     enum tg_find_kind find_kind;
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;

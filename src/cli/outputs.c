@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/ranks.h>
 
 static const char outputs[] = "outputs";
 
-static bool has_folder(const char *run_dir, const struct cli_outputs_want *want)
+static bool has_folder_itself(const char *run_dir, const struct cli_outputs_want *want)
 {
     char path[PATH_MAX];
     struct stat info;
@@ -25,6 +26,19 @@ static bool has_folder(const char *run_dir, const struct cli_outputs_want *want)
             return true;
     }
     return false;
+}
+
+/* Of a run with several ranks, whether one of them has. */
+static bool has_folder(const char *run_dir, const struct cli_outputs_want *want)
+{
+    struct tg_ranks *ranks = NULL;
+    struct tg_ranks_rank rank;
+    bool has = has_folder_itself(run_dir, want);
+    if (!has && tg_ranks_open(run_dir, &ranks, NULL) == TG_OK)
+        for (uint32_t i = 0; !has && tg_ranks_get(ranks, i, &rank); i++)
+            has = rank.is_there && has_folder_itself(rank.dir, want);
+    tg_ranks_close(ranks);
+    return has;
 }
 
 static bool is_newer(const struct timespec *a, const struct timespec *b)

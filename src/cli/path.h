@@ -13,6 +13,7 @@
 /* What the command line asks for, and what was computed. */
 struct path {
     const char *dir; /* NULL: the newest recording */
+    struct cli_count rank;
     bool json;
     struct cli_count limit;
     struct tg_timing *timing;

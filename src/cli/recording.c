@@ -39,6 +39,11 @@ static const struct cli_outputs_want recordings = {
     .missing = "no recording under outputs/; name one, or make one: taskglass run WORKLOAD "
                "--dump-tensor"};
 
+tg_status cli_recording_newest(char **path, struct tg_error *error)
+{
+    return cli_outputs_newest(&recordings, path, error);
+}
+
 tg_status cli_recording_find(const char *dir, char **path, struct tg_error *error)
 {
     if (!dir)

@@ -10,6 +10,8 @@
 #include <taskglass/query.h>
 #include <taskglass/recording.h>
 
+/* The newest directory under outputs/ that has a recording, or has ranks that do. The caller frees *path. */
+tg_status cli_recording_newest(char **path, struct tg_error *error);
 /* *path is a copy of `dir`, or, if that is NULL, the newest directory under outputs/ that has a
  * recording. The caller frees *path. The message of NOT_FOUND says where the function searched. */
 tg_status cli_recording_find(const char *dir, char **path, struct tg_error *error);

@@ -11,10 +11,12 @@
 #include <taskglass/replay.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 
 struct replay_request { /* what the command line asks for */
     const char *dir;    /* NULL: the newest run */
+    struct cli_count rank;
     const char *task_text;
     const char *bundle;
     struct tg_replay_config config;

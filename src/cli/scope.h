@@ -12,7 +12,8 @@
 
 /* What the command line asks for, and the stats that were read. */
 struct scope {
-    const char *dir;         /* NULL: the newest run */
+    const char *dir; /* NULL: the newest run */
+    struct cli_count rank;
     const char *html_option; /* the option that the user typed: "output" or an older name */
     const char *html;        /* where to write the page; NULL: no page */
     bool json;

@@ -10,7 +10,8 @@
 #include "cli/options.h"
 
 struct cli_stats {
-    const char *dir;        /* NULL: the newest run */
+    const char *dir; /* NULL: the newest run */
+    struct cli_count rank;
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;
     bool all, json;

@@ -31,6 +31,7 @@ int cli_top_print(const struct cli_top_past *past, const struct tg_live_status *
 
 /* top_find.c: the directory of the run that the user means: `dir`, or that of the newest run under outputs/
  * that answers, or else of the newest one. The caller frees *path. NOT_FOUND. */
+tg_status cli_top_newest(char **path, struct tg_error *error);
 tg_status cli_top_find(const char *dir, char **path, struct tg_error *error);
 
 #endif

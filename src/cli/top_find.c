@@ -8,18 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/ranks.h>
 
 #include "cli/top.h"
 
 static const char outputs[] = "outputs";
 
-static bool answers(const char *dir)
+static bool answers_itself(const char *dir)
 {
     struct tg_live *live;
     if (tg_live_open(dir, &live, NULL) != TG_OK)
         return false;
     tg_live_close(live);
     return true;
+}
+
+/* Of a run with several ranks, whether one of them does. */
+static bool answers(const char *dir)
+{
+    struct tg_ranks *ranks = NULL;
+    struct tg_ranks_rank rank;
+    bool is = answers_itself(dir);
+    if (!is && tg_ranks_open(dir, &ranks, NULL) == TG_OK)
+        for (uint32_t i = 0; !is && tg_ranks_get(ranks, i, &rank); i++)
+            is = rank.is_there && answers_itself(rank.dir);
+    tg_ranks_close(ranks);
+    return is;
 }
 
 /* The best directory so far. */
@@ -74,6 +88,11 @@ static tg_status fail(struct tg_error *error, tg_status status, const char *text
     error->status = status;
     snprintf(error->text, sizeof error->text, "%s", text);
     return status;
+}
+
+tg_status cli_top_newest(char **path, struct tg_error *error)
+{
+    return cli_top_find(NULL, path, error);
 }
 
 tg_status cli_top_find(const char *dir, char **path, struct tg_error *error)

@@ -8,6 +8,7 @@
 #include "cli/filters.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/recording.h"
 
 /* strtod alone would accept white space, a sign, hexadecimal digits, "inf" and "nan"; with an infinite
@@ -52,6 +53,7 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct check_request, limit, "limit", "N", "show N wrong tasks at most",
               .fallback = "20, with --json all"),
     CLI_FLAG(struct check_request, all, "all", "show every wrong task"),
+    CLI_RANK(struct check_request, rank),
     CLI_JSON(struct check_request, json, "print the result for programs"),
 };
 
@@ -99,6 +101,11 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct check_request, rank),
+    .newest = cli_recording_newest,
+};
+
 const struct cli_verb cli_verb_check = {
     .name = "check",
     .rank = 50,
@@ -114,6 +121,7 @@ const struct cli_verb cli_verb_check = {
     .member = offsetof(struct check_request, dir),
     .expects = CLI_RUN,
     .run = check,
+    .ranks = &ranks_way,
     .end = end,
     .examples = examples,
 };

@@ -10,6 +10,7 @@
 #include "cli/format.h"
 #include "cli/guard.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
 #include "cli/trust.h"
@@ -27,6 +28,7 @@ static const struct cli_option options[] = {
              "unwritten, stomp: the workload's module, for its references and for replays",
              .fallback = "the one in run.json", .expects = CLI_FILE),
     CLI_FLAG(struct cli_find, no_replay, "no-replay", "stomp: do not replay the suspects"),
+    CLI_RANK(struct cli_find, rank),
     CLI_JSON(struct cli_find, json, "print the findings for programs"),
 };
 
@@ -179,6 +181,11 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct cli_find, rank),
+    .newest = cli_recording_newest,
+};
+
 const struct cli_verb cli_verb_find = {
     .name = "find",
     .rank = 60,
@@ -195,6 +202,7 @@ const struct cli_verb cli_verb_find = {
     .expects = CLI_RUN,
     .choice = kind_name,
     .run = find_verb,
+    .ranks = &ranks_way,
     .end = end,
     .more_help = print_kinds,
     .examples = examples,

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/voice.h"
 
 /* PAGE: rows of each table. KERNELS: how many kernels are changed, each by running the whole model again. */
@@ -18,6 +19,7 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct path, limit, "limit", "N", "show N rows of each table at most",
               .fallback = "5, with --json all"),
     CLI_COUNT(struct path, limit, "top", "N", "the same as --limit", .is_hidden = true),
+    CLI_RANK(struct path, rank),
     CLI_JSON(struct path, json, "print everything for programs"),
 };
 
@@ -102,6 +104,11 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct path, rank),
+    .newest = cli_recording_newest,
+};
+
 const struct cli_verb cli_verb_path = {
     .name = "path",
     .rank = 85,
@@ -116,6 +123,7 @@ const struct cli_verb cli_verb_path = {
     .member = offsetof(struct path, dir),
     .expects = CLI_RUN,
     .run = path_verb,
+    .ranks = &ranks_way,
     .end = end,
     .examples = examples,
 };

@@ -9,16 +9,19 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/voice.h"
 
 struct request {
     const char *path;
+    struct cli_count rank;
     bool json;
 };
 
 static const struct cli_option options[] = {
+    CLI_RANK(struct request, rank),
     CLI_JSON(struct request, json, "print the result for programs"),
 };
 
@@ -136,6 +139,10 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct request, rank),
+};
+
 const struct cli_verb cli_verb_recover = {
     .name = "recover",
     .rank = 120,
@@ -149,5 +156,6 @@ const struct cli_verb cli_verb_recover = {
     .member = offsetof(struct request, path),
     .expects = CLI_RUN,
     .run = recover,
+    .ranks = &ranks_way,
     .examples = examples,
 };

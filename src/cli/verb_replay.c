@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/module_output.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/replay.h"
@@ -211,6 +212,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(struct replay_request, bundle, "bundle", "FOLDER",
              "instead of running the task, write it as a folder that builds on its own",
              .expects = CLI_FOLDER),
+    CLI_RANK(struct replay_request, rank),
     CLI_JSON(struct replay_request, json, "print the result for programs"),
 };
 
@@ -290,6 +292,12 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct replay_request, rank),
+    .newest = cli_recording_newest,
+    .outputs = {offsetof(struct replay_request, bundle)},
+};
+
 const struct cli_verb cli_verb_replay = {
     .name = "replay",
     .rank = 80,
@@ -306,6 +314,7 @@ const struct cli_verb cli_verb_replay = {
     .member = offsetof(struct replay_request, dir),
     .expects = CLI_RUN,
     .run = replay,
+    .ranks = &ranks_way,
     .end = end,
     .examples = examples,
 };

@@ -13,6 +13,7 @@
 #include "cli/format.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/outputs.h"
 #include "cli/print.h"
 #include "cli/recording.h"
@@ -51,6 +52,7 @@ static const struct cli_option options[] = {
     CLI_CALL("html", "FILE", take_html, "the same as --output", .expects = CLI_FILE,
              .is_hidden = true),
     CLI_FLAG(struct scope, force, "force", "overwrite an existing page"),
+    CLI_RANK(struct scope, rank),
     CLI_JSON(struct scope, json, "print peaks and advice for programs"),
 };
 
@@ -75,10 +77,15 @@ static bool on_sample(void *context, uint64_t index, uint32_t site,
     return true;
 }
 
+static tg_status newest_stats(char **path, struct tg_error *error)
+{
+    return cli_outputs_newest(&scope_stats, path, error);
+}
+
 static tg_status find_stats(const struct scope *scope, char **path, struct tg_error *error)
 {
     if (!scope->dir)
-        return cli_outputs_newest(&scope_stats, path, error);
+        return newest_stats(path, error);
     *path = strdup(scope->dir);
     if (*path)
         return TG_OK;
@@ -180,6 +187,12 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct scope, rank),
+    .newest = newest_stats,
+    .outputs = {offsetof(struct scope, html)},
+};
+
 const struct cli_verb cli_verb_scope = {
     .name = "scope",
     .rank = 90,
@@ -194,6 +207,7 @@ const struct cli_verb cli_verb_scope = {
     .member = offsetof(struct scope, dir),
     .expects = CLI_RUN,
     .run = scope_verb,
+    .ranks = &ranks_way,
     .end = end,
     .examples = examples,
 };

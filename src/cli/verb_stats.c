@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/filters.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 
 enum { PAGE = 20 };
 
@@ -16,6 +17,7 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct cli_stats, limit, "limit", "N", "show N records at most",
               .fallback = "20, with --json all"),
     CLI_FLAG(struct cli_stats, all, "all", "show all records"),
+    CLI_RANK(struct cli_stats, rank),
     CLI_JSON(struct cli_stats, json, "print the numbers for programs"),
 };
 
@@ -65,6 +67,11 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct cli_stats, rank),
+    .newest = cli_recording_newest,
+};
+
 const struct cli_verb cli_verb_stats = {
     .name = "stats",
     .rank = 70,
@@ -79,6 +86,7 @@ const struct cli_verb cli_verb_stats = {
     .member = offsetof(struct cli_stats, dir),
     .expects = CLI_RUN,
     .run = stats_verb,
+    .ranks = &ranks_way,
     .end = end,
     .examples = examples,
 };

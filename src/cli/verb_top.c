@@ -19,6 +19,7 @@
 #include "cli/format.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/print.h"
 #include "cli/term.h"
 #include "cli/top.h"
@@ -31,6 +32,7 @@ enum { BEGIN_LOOK_MS = 20 };
 
 struct request {
     const char *dir;
+    struct cli_count rank;
     double interval;
     struct cli_count count;
     bool once, json;
@@ -56,6 +58,7 @@ static const struct cli_option options[] = {
               .fallback = "0"),
     CLI_FLAG(struct request, once, "once",
              "show what the run does now, and end, as --count 1 does"),
+    CLI_RANK(struct request, rank),
     CLI_JSON(struct request, json, "print each answer as one line, for programs"),
 };
 
@@ -337,11 +340,24 @@ static int top(struct cli *cli, void *request)
     return code;
 }
 
+/* A page that is drawn again and again has room for one rank. */
+static const char *refuse(const void *request)
+{
+    const struct request *r = request;
+    return r->once ? NULL : "top follows one rank; --once shows all of them";
+}
+
 static const struct cli_example examples[] = {
     {"", "Follow the newest run under outputs/ until it ends; q ends the command."},
     {"outputs/RUN --once", "Show what a run does now."},
     {"--json --interval 5", "Print an answer every five seconds, for programs."},
     {0},
+};
+
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct request, rank),
+    .newest = cli_top_newest,
+    .refuse = refuse,
 };
 
 const struct cli_verb cli_verb_top = {
@@ -358,5 +374,6 @@ const struct cli_verb cli_verb_top = {
     .member = offsetof(struct request, dir),
     .expects = CLI_RUN,
     .run = top,
+    .ranks = &ranks_way,
     .examples = examples,
 };

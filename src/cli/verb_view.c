@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/filters.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 
 enum { PAGE = 20 };
 
@@ -60,6 +61,7 @@ static const struct cli_option options[] = {
              "write a page that shows the run in any browser, for small recordings",
              .expects = CLI_FILE),
     CLI_FLAG(struct view, force, "force", "with --to and --html: overwrite existing files"),
+    CLI_RANK(struct view, rank),
     CLI_JSON(struct view, json, "print summary and records for programs"),
 };
 
@@ -158,6 +160,12 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct view, rank),
+    .newest = cli_recording_newest,
+    .outputs = {offsetof(struct view, out), offsetof(struct view, html)},
+};
+
 const struct cli_verb cli_verb_view = {
     .name = "view",
     .rank = 30,
@@ -173,6 +181,7 @@ const struct cli_verb cli_verb_view = {
     .member = offsetof(struct view, dir),
     .expects = CLI_RUN,
     .run = view_verb,
+    .ranks = &ranks_way,
     .prints_data = prints_data,
     .end = end,
     .examples = examples,

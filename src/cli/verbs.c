@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/voice.h"
 
 static bool comes_before(const struct cli_verb *a, const struct cli_verb *b)
@@ -37,6 +38,18 @@ const struct cli_verb *cli_verb_named(const char *name)
     return NULL;
 }
 
+static int run(const struct cli_verb *verb, struct cli *cli, void *request)
+{
+    struct cli_ranks_use use = {0};
+    int code = CLI_USAGE;
+    if (!cli_voice_start(verb, cli, request))
+        return CLI_USAGE;
+    if (cli_ranks_start(verb, cli, request, &use, &code))
+        code = verb->run(cli, request);
+    cli_ranks_end(&use);
+    return code;
+}
+
 int cli_verb_start(const struct cli_verb *verb, struct cli *cli)
 {
     void *request = calloc(1, verb->request_size + 1); /* + 1, because the size may be 0 */
@@ -47,7 +60,7 @@ int cli_verb_start(const struct cli_verb *verb, struct cli *cli)
     if (code == CLI_OK && help)
         code = cli_help_verb(verb, cli->settings);
     else if (code == CLI_OK)
-        code = cli_voice_start(verb, cli, request) ? verb->run(cli, request) : CLI_USAGE;
+        code = run(verb, cli, request);
     if (verb->end)
         verb->end(request);
     free(request);

@@ -11,7 +11,8 @@
 
 /* What the command line asks for. */
 struct view {
-    const char *dir;        /* NULL: the newest run */
+    const char *dir; /* NULL: the newest run */
+    struct cli_count rank;
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit; /* records to show */
     bool all, json, summary;
