@@ -10,6 +10,8 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
+#include "cli/ranks_answers.h"
 #include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/top.h"
@@ -19,10 +21,12 @@ enum { MOST_CORES = 6, EXIT_FAILED = 1 };
 
 struct request {
     const char *dir;
+    struct cli_count rank;
     bool json;
 };
 
 static const struct cli_option options[] = {
+    CLI_RANK(struct request, rank),
     CLI_JSON(struct request, json, "print one document, for programs"),
 };
 
@@ -176,6 +180,15 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct request, rank),
+    .newest = cli_top_newest,
+    .together = cli_ranks_explain,
+    .lacks = cli_ranks_explain_lacks,
+    .key = "together",
+    .is_first = true,
+};
+
 const struct cli_verb cli_verb_explain = {
     .name = "explain",
     .rank = 26,
@@ -190,5 +203,6 @@ const struct cli_verb cli_verb_explain = {
     .member = offsetof(struct request, dir),
     .expects = CLI_RUN,
     .run = explain,
+    .ranks = &ranks_way,
     .examples = examples,
 };

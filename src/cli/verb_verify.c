@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
+#include "cli/ranks_answers.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
@@ -17,6 +19,7 @@ enum { DIFFERS = 1 };
 
 struct request {
     const char *dir; /* NULL: the newest run */
+    struct cli_count rank;
     bool force;
     bool json;
 };
@@ -24,6 +27,7 @@ struct request {
 static const struct cli_option options[] = {
     CLI_FLAG(struct request, force, "force",
              "read tensors of more than 16 GiB of holes too, however long it takes"),
+    CLI_RANK(struct request, rank),
     CLI_JSON(struct request, json, "print the result for programs"),
 };
 
@@ -226,6 +230,13 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct request, rank),
+    .newest = cli_recording_newest,
+    .together = cli_ranks_verify,
+    .key = "messages",
+};
+
 const struct cli_verb cli_verb_verify = {
     .name = "verify",
     .rank = 110,
@@ -239,5 +250,6 @@ const struct cli_verb cli_verb_verify = {
     .member = offsetof(struct request, dir),
     .expects = CLI_RUN,
     .run = verify,
+    .ranks = &ranks_way,
     .examples = examples,
 };
