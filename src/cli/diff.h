@@ -7,6 +7,7 @@
 #include <taskglass/analysis.h>
 #include <taskglass/json.h>
 #include <taskglass/query.h>
+#include <taskglass/ranks_answers.h>
 
 #include "cli/diff_words.h"
 #include "cli/progress.h"
@@ -31,6 +32,12 @@ struct cli_diff {
     bool all, json, equal_nan, fail_fast, blame_only;
     const char **noise; /* directories of other good runs */
     size_t n_noise;
+    struct cli_count rank;
+    const char *across; /* "ranks"; NULL: two runs */
+    struct tg_shard *shard;
+    size_t n_shards;
+    char **own; /* folders of ranks that stand in place of what was typed */
+    size_t n_own;
     struct tg_recording *recording[2];
     struct tg_diff *diff;
     struct tg_diff_info info;
@@ -60,6 +67,16 @@ static inline bool cli_diff_shows(const struct cli_diff *diff, const struct tg_d
                   (result->verdict == TG_VERDICT_UNKNOWN && (diff->json || diff->all));
     return is_odd || (diff->all && diff->json);
 }
+
+/* Compares the two recordings. Returns the exit code. */
+int cli_diff_run(struct cli_diff *diff);
+/* The same for runs with several ranks: all of them, or one; --across and --shard. Compares two recordings if
+ * none has several ranks. */
+int cli_diff_ranks(struct cli *cli, struct cli_diff *diff);
+int cli_diff_across(struct cli_diff *diff, const struct tg_ranks *ranks);
+int cli_diff_shards(struct cli_diff *diff, const struct tg_ranks *many);
+/* What the command line says about comparing. */
+void cli_diff_get_options(struct cli_diff *diff, struct tg_diff_options *options);
 
 /* The report as text. */
 void cli_diff_print_head(const struct cli_diff *diff);

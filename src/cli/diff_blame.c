@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <taskglass/comm.h>
 #include <taskglass/dtype.h>
 
 #include "cli/diff.h"
@@ -337,6 +338,24 @@ static const char *phrase(const struct cli_diff *diff, enum tg_guilt guilt)
     }
 }
 
+/* A call of several ranks has what it left from another one, so that alone does not accuse it. */
+static bool is_call(const struct cli_diff *diff, uint64_t number)
+{
+    struct tg_diff_task task;
+    tg_diff_get_task(diff->diff, number, &task);
+    for (uint32_t kind = 0; kind < TG_COMM_KINDS; kind++)
+        if (strcmp(task.kernel, tg_comm_kind_name(kind)) == 0)
+            return true;
+    return false;
+}
+
+static const char *suspect_phrase(const struct cli_diff *diff, const struct tg_suspect *suspect)
+{
+    if (suspect->guilt == TG_GUILT_INTRODUCED && is_call(diff, suspect->task))
+        return "brought it here: what this rank gave agrees, what it got from others does not";
+    return phrase(diff, suspect->guilt);
+}
+
 static void put_suspect(const struct cli_diff *diff, uint64_t number)
 {
     struct tg_suspect suspect;
@@ -345,7 +364,7 @@ static void put_suspect(const struct cli_diff *diff, uint64_t number)
     name_task(diff, suspect.task, &task);
     cli_print("  %2" PRIu64 ". %s%s%s%s %s", number + 1, cli_color(stdout, CLI_BOLD),
               is_task(diff, suspect.task) ? "task " : "", task.text, cli_color(stdout, CLI_PLAIN),
-              phrase(diff, suspect.guilt));
+              suspect_phrase(diff, &suspect));
     if (suspect.other != TG_NONE) {
         name_task(diff, suspect.other, &other);
         cli_print(" %stask %s%s, and both use the same bytes", cli_color(stdout, CLI_BOLD),

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <taskglass/wire/stream.h>
 
 #include "cli/cli.h"
@@ -52,6 +53,35 @@ static int take_noise(void *request, const struct cli_option *option, const char
     return CLI_OK;
 }
 
+static const char *across_word(unsigned number)
+{
+    return number == 0 ? "ranks" : NULL;
+}
+
+static int take_across(void *request, const struct cli_option *option, const char *value)
+{
+    if (strcmp(value, across_word(0)) != 0)
+        return cli_error("--%s: '%s' is not known; it takes %s", option->name, value,
+                         across_word(0));
+    ((struct cli_diff *)request)->across = value;
+    return CLI_OK;
+}
+
+static int take_shard(void *request, const struct cli_option *option, const char *text)
+{
+    struct cli_diff *diff = request;
+    struct tg_error error;
+    struct tg_shard *shard = realloc(diff->shard, (diff->n_shards + 1) * sizeof *shard);
+    (void)option;
+    if (!shard)
+        return cli_error("out of memory");
+    diff->shard = shard;
+    if (tg_shard_parse(text, &shard[diff->n_shards], &error) != TG_OK)
+        return cli_error("%s", error.text);
+    diff->n_shards++;
+    return CLI_OK;
+}
+
 static const struct cli_option options[] = {
     CLI_FILTER(struct cli_diff, query, "task", "IDS",
                "these tasks of A: 12, 1:12 (ring:index), 0x10000000c, 1:0-1:99, or several with "
@@ -73,6 +103,14 @@ static const struct cli_option options[] = {
               .fallback = "10, with --json all"),
     CLI_FLAG(struct cli_diff, all, "all",
              "show all differences and incomplete arguments; with --json also equal ones"),
+    CLI_COUNT(struct cli_diff, rank, "rank", "R", "of runs with several ranks: this one alone",
+              .fallback = "all of them"),
+    CLI_CHOICE("across", "WHAT", across_word, take_across,
+               "of one run with several ranks: whether results of tg_all_reduce, tg_broadcast and "
+               "tg_all_gather, or records that the filters select, are the same on all ranks"),
+    CLI_CALL("shard", "SPEC", take_shard,
+             "of one device and a run with several ranks: how the parts of a tensor lie on the "
+             "ranks, such as mlp.2=b h(rank), mlp.2=partial(sum) or mlp.2=replicated"),
     CLI_JSON(struct cli_diff, json, "print the result for programs"),
 };
 
@@ -90,9 +128,27 @@ static int take_operand(const struct cli_verb *verb, void *request, const char *
     return CLI_OK;
 }
 
+/* Tensors of several ranks are compared by themselves: no tasks are matched whose differences could be traced. */
+static int check_ranks(const struct cli_diff *diff)
+{
+    const char *way = diff->across ? "--across" : "--shard";
+    if (diff->across && (diff->n_dirs != 1 || diff->n_shards > 0 || diff->rank.given))
+        return cli_error("--across takes one run, and neither --shard nor --rank: taskglass diff "
+                         "--across ranks DIR");
+    if (diff->n_shards > 0 && diff->rank.given)
+        return cli_error("--shard takes all ranks and --rank one of them; leave one out");
+    if ((diff->across || diff->n_shards > 0) && (diff->blame_only || diff->n_noise > 0))
+        return cli_error("%s does not know %s; leave one out", way,
+                         diff->blame_only ? "--blame" : "--noise");
+    return CLI_OK;
+}
+
 static int check(struct cli_diff *diff)
 {
-    if (diff->n_dirs < 2)
+    int code = check_ranks(diff);
+    if (code != CLI_OK)
+        return code;
+    if (diff->n_dirs < 2 && !diff->across)
         return cli_error("diff takes two recordings: taskglass diff A B");
     if (diff->all && diff->limit.given)
         return cli_error("--all and --limit contradict each other; leave one out");
@@ -366,14 +422,20 @@ static int open_both(struct cli_diff *diff)
     return b.status == TG_OK ? CLI_OK : cli_recording_fail(NULL, diff->json, &b.error);
 }
 
-static int open_and_compare(struct cli_diff *diff)
+void cli_diff_get_options(struct cli_diff *diff, struct tg_diff_options *options)
 {
-    struct tg_diff_options wanted = {.rules = diff->rule,
-                                     .n_rules = diff->n_rules,
-                                     .equal_nan = diff->equal_nan,
-                                     .progress = cli_progress_show,
-                                     .context = &diff->progress};
+    *options = (struct tg_diff_options){.rules = diff->rule,
+                                        .n_rules = diff->n_rules,
+                                        .equal_nan = diff->equal_nan,
+                                        .progress = cli_progress_show,
+                                        .context = &diff->progress};
+}
+
+int cli_diff_run(struct cli_diff *diff)
+{
+    struct tg_diff_options wanted;
     struct tg_error error;
+    cli_diff_get_options(diff, &wanted);
     cli_progress_init(&diff->progress, "diff", NULL);
     int code = open_both(diff);
     if (code != CLI_OK)
@@ -392,9 +454,8 @@ static int open_and_compare(struct cli_diff *diff)
 
 static int diff_verb(struct cli *cli, void *request)
 {
-    (void)cli;
     int code = check(request);
-    return code == CLI_OK ? open_and_compare(request) : code;
+    return code == CLI_OK ? cli_diff_ranks(cli, request) : code;
 }
 
 static void end(void *request)
@@ -407,12 +468,19 @@ static void end(void *request)
     tg_query_destroy(diff->query);
     free(diff->rule);
     free((void *)diff->noise);
+    free(diff->shard);
+    for (size_t i = 0; i < diff->n_own; i++)
+        free(diff->own[i]);
+    free(diff->own);
 }
 
 static const struct cli_example examples[] = {
     {"outputs/GOOD outputs/BAD", "Show where two runs differ, and the task that began it."},
     {"outputs/GOOD outputs/BAD --blame", "Show every task that caused a difference."},
     {"A B --rtol 1e-5 --noise C", "Ignore what is within a tolerance, or differs anyway."},
+    {"--across ranks outputs/RUN", "See whether all ranks got the same results."},
+    {"outputs/ONE outputs/MANY --shard 'mlp.2=b h(rank)'",
+     "Compare a tensor of one device with its parts on many."},
     {0},
 };
 
@@ -420,7 +488,8 @@ const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .rank = 40,
     .section = CLI_ANSWER,
-    .usage = "A B [FILTERS] [--atol T] [--rtol T] [--noise C...] [--blame] [--json]",
+    .usage = "A B | --across ranks DIR [FILTERS] [--atol T] [--rtol T] [--noise C...] [--shard "
+             "SPEC...] [--blame] [--json]",
     .summary = "Compare two recordings task by task; find the task that caused a difference.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
