@@ -20,4 +20,7 @@ struct cli_export {
  * exit code. */
 int cli_export(const struct cli_export *export);
 
+/* Writes one trace of all ranks of the run in `dir`; `output` NULL: RUN.trace.json. Returns the exit code. */
+int cli_export_ranks(const char *dir, const char *output, bool force, bool json);
+
 #endif

@@ -8,12 +8,14 @@
 #include "cli/cli.h"
 #include "cli/filters.h"
 #include "cli/options.h"
+#include "cli/ranks.h"
 #include "cli/recording.h"
 #include "cli/suggest.h"
 #include "cli/wrap.h"
 
 struct request {
     const char *dir; /* NULL: the newest run */
+    struct cli_count rank;
     const char *to, *output;
     struct tg_query *query; /* NULL: every record */
     uint64_t limit;
@@ -75,6 +77,7 @@ static const struct cli_option options[] = {
     CLI_CALL("output", "FILE", take_output, "the file to write; -: standard output", .letter = 'o',
              .fallback = "RUN.FORMAT", .expects = CLI_FILE),
     CLI_FLAG(struct request, force, "force", "overwrite existing files, and write giants"),
+    CLI_RANK(struct request, rank),
     CLI_JSON(struct request, json, "print the result for programs"),
 };
 
@@ -125,6 +128,26 @@ static int export_verb(struct cli *cli, void *request)
     return code == CLI_OK ? open_and_export(request) : code;
 }
 
+/* One trace shows all ranks; other formats have a file for each. */
+static bool export_whole(struct cli *cli, void *request, const struct tg_ranks *ranks, int *code)
+{
+    struct request *r = request;
+    struct tg_ranks_info info;
+    (void)cli;
+    *code = check(r);
+    if (*code != CLI_OK)
+        return true;
+    if (strcmp(r->to, "trace") != 0)
+        return false;
+    tg_ranks_get_info(ranks, &info);
+    if (!tg_query_is_empty(r->query) || r->limit > 0)
+        *code = cli_error("a trace of all ranks has all their tasks; leave the filters out, or "
+                          "choose a rank with --rank R");
+    else
+        *code = cli_export_ranks(info.dir, r->output, r->force, r->json);
+    return true;
+}
+
 static bool prints_data(const void *request)
 {
     const char *output = ((const struct request *)request)->output;
@@ -166,6 +189,13 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct cli_ranks_way ranks_way = {
+    .rank = offsetof(struct request, rank),
+    .newest = cli_recording_newest,
+    .whole = export_whole,
+    .outputs = {offsetof(struct request, output)},
+};
+
 const struct cli_verb cli_verb_export = {
     .name = "export",
     .rank = 100,
@@ -179,6 +209,7 @@ const struct cli_verb cli_verb_export = {
     .member = offsetof(struct request, dir),
     .expects = CLI_RUN,
     .run = export_verb,
+    .ranks = &ranks_way,
     .prints_data = prints_data,
     .end = end,
     .more_help = print_formats,
