@@ -121,13 +121,13 @@ static struct tg_bench_entry *find_entry(struct tg_workbench *bench, const char 
         (bench->listed_at == 0 || tg_bench_now() - bench->listed_at >= TG_BENCH_SECOND);
     pthread_mutex_unlock(&bench->lock);
     if (!look_again)
-        return entry;
+        return entry ? entry : tg_bench_rank_entry(bench, key);
     (void)tg_bench_list(bench, &list, NULL); /* what it could not read has no entry */
     tg_bench_list_free(&list);
     pthread_mutex_lock(&bench->lock);
     entry = tg_bench_entry_of(bench, key);
     pthread_mutex_unlock(&bench->lock);
-    return entry;
+    return entry ? entry : tg_bench_rank_entry(bench, key);
 }
 
 /* The open run, if its files are as they were. The lock is held; `now` is the time. */

@@ -7,6 +7,7 @@
  *   bench.c        opens and closes the workbench; which runs are open
  *   bench_list.c   which runs there are, and their keys
  *   bench_run.c    one run: opening it, and whether its files have changed
+ *   bench_ranks.c  runs of several ranks: each rank is a run that is not in the list, with the key NAME@RANK
  *
  * Any thread may call these functions at any time.
  */
@@ -21,6 +22,7 @@
 struct tg_bench_tasks;
 struct tg_bench_edges;
 struct tg_bench_given;
+struct tg_ranks;
 
 enum { TG_BENCH_KEY = 256, TG_BENCH_OPEN = 4, TG_BENCH_MOST = 128 << 20 };
 
@@ -38,6 +40,8 @@ struct tg_bench_entry {
     struct tg_bench_run *open; /* NULL: it is not */
     struct tg_bench_state was; /* its files when it was opened last */
     bool is_opening;           /* a thread opens it; the others wait */
+    struct tg_bench_entry *whole; /* of a rank: the run that it is a rank of; else NULL */
+    uint32_t rank;
 };
 
 /* One run, as its files were when it was opened. */
@@ -48,6 +52,9 @@ struct tg_bench_run {
     struct tg_recording *recording; /* NULL: it has none, and `why` says so */
     struct tg_recording_info info;  /* of the recording */
     char why[500];
+    struct tg_ranks *ranks;   /* of a run of several ranks; NULL: it is none */
+    char whole[TG_BENCH_KEY]; /* of a rank: the key of its run; "" */
+    uint32_t rank;
     uint64_t generation;
     /* What is made when a request first needs it, under `lock`; then it does not change. Whoever holds it may take the
      * lock of the workbench, and never the other way round. */
@@ -70,6 +77,7 @@ struct tg_bench_row {
     const struct tg_bench_entry *entry;
     struct tg_runs_entry run; /* its `path` is the entry's */
     bool is_counted;          /* `run` has the size of its files */
+    uint32_t ranks;           /* 0: it is no run of several ranks */
 };
 struct tg_bench_list {
     struct tg_bench_row *row; /* those that go on first, then the newest first */
@@ -118,6 +126,20 @@ struct tg_json;
 void tg_bench_put_row(struct tg_json *json, const struct tg_bench_row *row);
 /* The entry of that key, NULL if there is none. The caller holds the lock. */
 struct tg_bench_entry *tg_bench_entry_of(struct tg_workbench *bench, const char *key);
+
+/* The entry of a path, made if it is new; NULL if memory ran out. `key`: NULL: it gets one by the folder's name. The
+ * caller holds the lock. */
+struct tg_bench_entry *tg_bench_add_entry(struct tg_workbench *bench, const char *path,
+                                          const char *folder, const char *key);
+
+/* True if the directory is that of a run of several ranks. */
+bool tg_bench_is_of_ranks(const char *dir);
+/* The entry of a rank by its key; NULL if there is none. Takes the lock. */
+struct tg_bench_entry *tg_bench_rank_entry(struct tg_workbench *bench, const char *key);
+/* The key of a rank; false if it would be too long. */
+bool tg_bench_rank_key(const char *whole, uint32_t rank, char key[TG_BENCH_KEY]);
+/* Fills in what ranks.json says, for the list. */
+void tg_bench_describe_ranks(struct tg_bench_row *row, const char *folder);
 
 /* Looks at the files of a run, without reading them. */
 struct tg_bench_state tg_bench_state_of(const struct tg_bench_entry *entry);

@@ -96,9 +96,8 @@ static void insert(struct tg_bench_entry **sorted, size_t count, size_t at,
     sorted[at] = entry;
 }
 
-/* The entry of a path, made if it is new; NULL if memory ran out. The caller holds the lock. */
-static struct tg_bench_entry *entry_of(struct tg_workbench *bench, const char *path,
-                                       const char *folder)
+struct tg_bench_entry *tg_bench_add_entry(struct tg_workbench *bench, const char *path,
+                                          const char *folder, const char *key)
 {
     size_t n = bench->n_entries, at = place_of(bench->by_path, n, path_of, path);
     if (at < n && strcmp(bench->by_path[at]->path, path) == 0)
@@ -116,7 +115,10 @@ static struct tg_bench_entry *entry_of(struct tg_workbench *bench, const char *p
         free(entry);
         return NULL;
     }
-    choose_key(bench, folder, entry->key);
+    if (key)
+        (void)snprintf(entry->key, sizeof entry->key, "%s", key);
+    else
+        choose_key(bench, folder, entry->key);
     insert(bench->by_path, n, at, entry);
     insert(bench->by_key, n, place_of(bench->by_key, n, key_of, entry->key), entry);
     bench->n_entries++;
@@ -205,7 +207,7 @@ static tg_status look_at_dir(const char *path, struct place *place, struct tg_er
         return set_place(place, strdup(folder), folder, error);
     }
     free(folder);
-    if (!is_own_run(path) && !is_others_run(path))
+    if (!tg_bench_is_of_ranks(path) && !is_own_run(path) && !is_others_run(path))
         return TG_OK;
     return set_place(place, strdup(path), strdup(path), error);
 }
@@ -236,7 +238,7 @@ static tg_status add_fixed(struct tg_workbench *bench, const char *path, const s
 {
     if (!place->path)
         return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a run", path);
-    struct tg_bench_entry *entry = entry_of(bench, place->path, place->folder);
+    struct tg_bench_entry *entry = tg_bench_add_entry(bench, place->path, place->folder, NULL);
     if (!entry)
         return tg_file_no_memory(error);
     bench->fixed[bench->n_fixed++] = entry;
@@ -279,7 +281,7 @@ static tg_status add_row(struct tg_workbench *bench, struct tg_bench_list *list,
     if (!tg_grow(&list->row, &list->room, list->count + 1, sizeof *list->row))
         return tg_file_no_memory(error);
     pthread_mutex_lock(&bench->lock);
-    const struct tg_bench_entry *entry = entry_of(bench, path, folder);
+    const struct tg_bench_entry *entry = tg_bench_add_entry(bench, path, folder, NULL);
     pthread_mutex_unlock(&bench->lock);
     if (!entry)
         return tg_file_no_memory(error);
@@ -293,6 +295,8 @@ static tg_status add_row(struct tg_workbench *bench, struct tg_bench_list *list,
     row->run.path = entry->path;
     if (!run || !bench->is_folder)
         tg_text_clean(entry->key, row->run.name, sizeof row->run.name);
+    if (tg_bench_is_of_ranks(folder))
+        tg_bench_describe_ranks(row, folder);
     return TG_OK;
 }
 
@@ -333,7 +337,8 @@ static tg_status list_others(struct tg_workbench *bench, struct tg_bench_list *l
         char *path = name->d_name[0] == '.' ? NULL : tg_path_join(bench->root, name->d_name);
         row.run.path = path;
         if (path && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
-            !bsearch(&row, list->row, n_own, sizeof row, compare_paths) && is_others_run(path))
+            !bsearch(&row, list->row, n_own, sizeof row, compare_paths) &&
+            (is_others_run(path) || tg_bench_is_of_ranks(path)))
             status = add_row(bench, list, path, path, NULL, error);
         free(path);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/ranks.h>
 #include <taskglass/timing.h>
 
 #include "base/error.h"
@@ -39,6 +40,8 @@ struct tg_bench_state tg_bench_state_of(const struct tg_bench_entry *entry)
     static const char *const files[] = {
         "run.json",
         "deps.json",
+        TG_RANKS_FILE,
+        TG_CALLS_FILE,
         TG_DUMP_FOLDER "/" TG_DUMP_JOURNAL,
         TG_DUMP_FOLDER "/" TG_DUMP_MANIFEST,
         TG_DUMP_FOLDER "/" TG_DUMP_PAYLOAD,
@@ -63,6 +66,11 @@ struct tg_bench_state tg_bench_state_of(const struct tg_bench_entry *entry)
 static tg_status open_recording(struct tg_bench_run *run, struct tg_error *error)
 {
     struct tg_error why = {0};
+    if (run->ranks) {
+        (void)snprintf(run->why, sizeof run->why,
+                       "this is a run of several ranks; each rank has its own recording");
+        return TG_OK;
+    }
     tg_status status = tg_recording_open(run->path, &run->recording, &why);
     if (status == TG_OK) {
         tg_recording_get_info(run->recording, &run->info);
@@ -73,6 +81,20 @@ static tg_status open_recording(struct tg_bench_run *run, struct tg_error *error
         return status;
     }
     (void)snprintf(run->why, sizeof run->why, "%s", why.text);
+    return TG_OK;
+}
+
+/* A ranks.json that cannot be read makes it a run without anything. */
+static tg_status open_ranks(struct tg_bench_run *run, struct tg_error *error)
+{
+    struct tg_error why = {0};
+    if (!tg_bench_is_of_ranks(run->folder))
+        return TG_OK;
+    tg_status status = tg_ranks_open(run->folder, &run->ranks, &why);
+    if (status == TG_IO_ERROR || status == TG_NO_MEMORY) {
+        *error = why;
+        return status;
+    }
     return TG_OK;
 }
 
@@ -96,8 +118,13 @@ tg_status tg_bench_run_open(struct tg_workbench *bench, const struct tg_bench_en
     memcpy(made->key, entry->key, sizeof made->key);
     made->path = strdup(entry->path);
     made->folder = strdup(entry->folder);
+    if (entry->whole)
+        memcpy(made->whole, entry->whole->key, sizeof made->whole);
+    made->rank = entry->rank;
     tg_status status =
-        made->path && made->folder ? open_recording(made, error) : tg_file_no_memory(error);
+        made->path && made->folder ? open_ranks(made, error) : tg_file_no_memory(error);
+    if (status == TG_OK)
+        status = open_recording(made, error);
     if (status == TG_OK)
         *run = made;
     else
@@ -113,6 +140,7 @@ void tg_bench_run_close(struct tg_bench_run *run)
     tg_bench_edges_free(run->edges);
     tg_bench_given_free(run->given);
     tg_recording_close(run->recording);
+    tg_ranks_close(run->ranks);
     (void)pthread_mutex_destroy(&run->lock);
     free(run->path);
     free(run->folder);

@@ -24,6 +24,8 @@ typedef tg_status (*tg_request_fn)(struct tg_request_context *context, struct tg
 #define TG_REQUEST_MAP(X)                              \
     X("runs",       tg_request_runs)       /* runs.c       */ \
     X("run",        tg_request_run)        /* run.c        */ \
+    X("ranks",      tg_request_ranks)      /* ranks.c      */ \
+    X("calls",      tg_request_calls)      /* calls.c      */ \
     X("timeline",   tg_request_timeline)   /* timeline.c   */ \
     X("edges",      tg_request_edges)      /* edges.c      */ \
     X("task",       tg_request_task)       /* task.c       */ \

@@ -143,6 +143,24 @@ static bool goes_on(const struct tg_bench_run *run)
     return tg_lock_look(run->folder, &lock) == 0 && lock == TG_LOCK_BUSY;
 }
 
+/* Of a run of several ranks, or of one of its ranks: which it is. */
+static void put_ranks(struct tg_json *json, const struct tg_bench_run *run)
+{
+    tg_json_key(json, "ranks");
+    if (!run->ranks && !*run->whole) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "key", run->ranks ? run->key : run->whole);
+    tg_json_key(json, "rank");
+    if (run->ranks)
+        tg_json_null(json);
+    else
+        tg_json_uint(json, run->rank);
+    tg_json_end_object(json);
+}
+
 static tg_status write(struct tg_json *json, const struct tg_bench_run *run, struct tg_error *error)
 {
     char path[1024], command[4096] = "";
@@ -165,6 +183,7 @@ static tg_status write(struct tg_json *json, const struct tg_bench_run *run, str
     tg_json_put_string(json, "command", command);
     tg_json_put_uint(json, "generation", run->generation);
     tg_json_put_bool(json, "live", goes_on(run));
+    put_ranks(json, run);
     return TG_OK;
 }
 

@@ -57,6 +57,7 @@ void tg_bench_put_row(struct tg_json *json, const struct tg_bench_row *row)
     put_count(json, "records", run->has_counts && run->recorded, run->records);
     put_count(json, "lost", run->has_counts && run->recorded, run->lost);
     put_count(json, "bytes", row->is_counted, run->bytes);
+    put_count(json, "ranks", row->ranks > 0, row->ranks);
     tg_json_end_object(json);
 }
 

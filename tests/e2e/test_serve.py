@@ -163,7 +163,8 @@ def requests_of(record, task):
         "difference": {"run": "KEY", "record": record, "other": "KEY", "other_record": record, "mode": "abs", **at},
         "values": {"run": "KEY", "record": record, **{key: at[key] for key in ("rows", "cols", "at", "row", "col")}},
         "stats": {"run": "KEY", "record": record}, "histogram": {"run": "KEY", "record": record},
-        "npy": {"run": "KEY", "record": record}, "rings": {"run": "KEY"}, "explain": {"run": "KEY"}}
+        "npy": {"run": "KEY", "record": record}, "rings": {"run": "KEY"}, "explain": {"run": "KEY"},
+        "ranks": {"run": "KEY"}, "calls": {"run": "KEY"}}
 
 
 def fitted(server, key, name, parameters):
@@ -188,7 +189,7 @@ def check_answer(name, answer):
     kind = answer.headers["Content-Type"]
     if answer.status != 200:
         assert answer.status == 409 and set(answer.json()["error"]) == {"status", "text"}, (name, answer.text)
-    elif name in ("timeline", "edges", "heatmap", "difference"):
+    elif name in ("timeline", "edges", "heatmap", "difference", "calls"):
         assert kind == "application/octet-stream" and columns(answer)
     elif name == "npy":
         assert np.load(io.BytesIO(answer.body)).size > 0
@@ -214,6 +215,21 @@ def test_every_request_answers_on_a_recording_of_each_runtime(tg, runtime):
             "outputs/one")
     with Server(tg) as server:
         check_all_requests(server, server.ask("runs")["runs"][0]["key"])
+
+
+def test_every_request_answers_on_a_run_of_ranks_and_on_each_rank(tg):
+    tg.good("run", "--ranks", 2, "ring_attention", "--dump-tensor", "--output", "outputs/job")
+    with Server(tg) as server:
+        run, = server.ask("runs")["runs"]
+        assert (run["key"], run["ranks"]) == ("job", 2)
+        ranks = server.ask("ranks", run="job")["ranks"]
+        assert [rank["key"] for rank in ranks] == ["job@0", "job@1"]
+        calls = columns(server.api("calls", run="job"))
+        assert calls
+        for rank in ranks:
+            check_all_requests(server, rank["key"])
+        for name in ("run", "timeline", "edges", "records", "explain"):
+            check_answer(name, server.api(name, **fitted(server, "job", name, {"run": "KEY"})))
 
 
 @pytest.mark.parametrize("name", ["unified", "first_form"])
