@@ -87,6 +87,9 @@ export const byHand = () =>
 /** The server of outputs/, whose runs have their names as keys. */
 export const outputs = () => once("server of outputs", async () => serve(["outputs"], await byHand()));
 
+/** The server of a run of three ranks, whose key is job. */
+export const ranks = () => once("server of ranks", async () => serve(["ranks"], await byHand()));
+
 /** A link to each view of those runs in which it has something to show. */
 export const LINKS = {
   runs: "#/runs",

@@ -7,6 +7,8 @@
     outputs/nan       the same, but it writes a NaN
     hostile/...       the same as nan, but every name is an attack
     plain/...         without edges, times and scopes
+    ranks/job         three ranks that talk to each other: rank 2 did not send what rank 0 waits for
+    ranks_hostile/... the same, but every name is an attack
 
 A recording is written from docs/wire-format.md alone, with the checks of tests/e2e/wire_reader.py.
 """
@@ -37,6 +39,7 @@ class Run:
         self.folder, self.named, self.status = folder, named, status
         self.kernels, self.tasks, self.records, self.payload = [], [], [], b""
         self.tensors = []  # of the case
+        self.start = START
 
     def kernel(self, name, core):
         self.kernels.append((self.named(name), core))
@@ -72,7 +75,7 @@ class Run:
     def task(self, kernel, core, begin, end, inputs, output, scalar, after, scope, line):
         """`inputs`, `output`: pairs of an array and its address."""
         task = {"id": RING + len(self.tasks), "kernel": kernel, "core": core,
-                "begin": START + begin * 1000, "end": START + end * 1000, "after": after,
+                "begin": self.start + begin * 1000, "end": self.start + end * 1000, "after": after,
                 "scope": self.named(scope), "line": self.named(line)}
         self.tasks.append(task)
         for index, (array, address) in enumerate(inputs):
@@ -119,7 +122,7 @@ class Run:
     def _write_edges(self):
         tasks = [{"task_id": f"{task['id']:#018x}", "func_id": [task["kernel"]],
                   "kernel": [self.kernels[task["kernel"]][0]], "scope": task["scope"],
-                  "line": task["line"], "submitted": START + 300 * number,
+                  "line": task["line"], "submitted": self.start + 300 * number,
                   "after": [f"{other['id']:#018x}" for other in task["after"]],
                   "kind": ["raw"] * len(task["after"])}
                  for number, task in enumerate(self.tasks)]
@@ -160,10 +163,11 @@ def pattern(tile):
     return array
 
 
-def layers(folder, wrong=None, named=str, status="OK", edges=True, timed=True):
+def layers(folder, wrong=None, named=str, status="OK", edges=True, timed=True, calls=None, start=START):
     """Two layers of four tiles: product, bias, step; then the sum. `wrong` takes the place of one element that the bias
-    of tile 2 in layer 0 writes."""
+    of tile 2 in layer 0 writes. `calls` adds tasks to the run before it is written."""
     run = Run(folder, named, status)
+    run.start = start
     product, bias, step = run.kernel("product", AIC), run.kernel("bias", AIV), run.kernel("step", AIV)
     total = run.kernel("sum", AIV)
     weights, at_weights = np.outer(np.linspace(-1, 1, SHAPE[0]), np.ones(SHAPE[1])).astype("<f4"), 0x900000
@@ -198,6 +202,8 @@ def layers(folder, wrong=None, named=str, status="OK", edges=True, timed=True):
     run.tensor("sum", "out", result, 0x800000)
     run.task(total, 4, 260, 275, tiles, (result, 0x800000), 2, [task for group in before for task in group],
              "model.c:12", "model.c:40")
+    if calls:
+        calls(run, (result, 0x800000))
     if not timed:
         for record in run.records:
             record["time"] = 0
@@ -215,6 +221,55 @@ def scopes(folder):
     stats.write()
 
 
+RANKS = 3
+# What each rank calls, in microseconds of rank 0's clock since the run began:
+# (name, peer, tag, operation, number, posted, matched, done).
+CALLS = [
+    [("tg_send", 1, 3, None, 0, 280, 291, 296), ("tg_all_reduce", None, None, "sum", 0, 300, 330, 342),
+     ("tg_recv", 2, 9, None, 0, 350, None, None)],
+    [("tg_recv", 0, 3, None, 0, 276, 282, 298), ("tg_all_reduce", None, None, "sum", 0, 312, 330, 344),
+     ("tg_send", 2, 4, None, 0, 348, 352, 358)],
+    [("tg_all_reduce", None, None, "sum", 0, 329, 330, 343), ("tg_recv", 1, 4, None, 0, 346, 349, 360)],
+]
+
+
+def write_calls(folder, rank, start, tasks, named):
+    lines = [{"version": 1, "rank": rank, "ranks": RANKS}]
+    for task, (name, peer, tag, operation, number, *times) in zip(tasks, CALLS[rank]):
+        posted, matched, done = (None if time is None else str(start + time * 1000) for time in times)
+        lines.append({"task": f"{task['id']:016x}", "call": name, "peer": peer, "tag": tag,
+                      "operation": operation, "number": number, "dtype": "float32",
+                      "elements": SHAPE[0] * SHAPE[1], "bytes": SHAPE[0] * SHAPE[1] * 4,
+                      "site": named(f"model.c:{50 + number}"), "posted_ns": posted,
+                      "matched_ns": matched, "done_ns": done, "state": "waits" if done is None else "done"})
+    lines.append({"end": True, "calls": len(lines) - 1})
+    (folder / "comm.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def ranks(folder, named=str):
+    """Three ranks on three machines, whose clocks are seconds apart."""
+    listed = []
+    for rank in range(RANKS):
+        start, tasks = START + rank * 7_000_000_000, []
+
+        def add(run, value, rank=rank, tasks=tasks):
+            for name, *_, posted, _, done in CALLS[rank]:
+                tasks.append(run.task(run.kernel(name, AIV), 1, posted, done or 400, [value], value, 0, [],
+                                      "model.c:12", "model.c:50"))
+
+        place = folder / f"rank{rank}"
+        layers(place, named=named, calls=add, start=start)
+        write_calls(place, rank, start, tasks, named)
+        listed.append({"rank": rank, "folder": place.name, "host": named(f"node{rank}"), "pid": 100 + rank,
+                       "local_rank": 0, "status": "HANG" if rank == 0 else "RANK_LOST",
+                       "error": named("rank 0 waits in tg_recv from rank 2") if rank == 0 else "",
+                       "clock": {"offset_ns": str(-rank * 7_000_000_000), "drift": 0, "at_ns": str(start),
+                                 "error_ns": 900 * rank, "samples": 64}})
+    (folder / "ranks.json").write_text(json.dumps({
+        "version": 1, "workload": named("layers"), "case": named("small"), "ranks": RANKS,
+        "transport": "local", "about": named("shared memory"), "status": "HANG", "rank": listed}))
+
+
 def main():
     base = pathlib.Path(sys.argv[1])
     layers(base / "outputs" / "good")
@@ -223,6 +278,8 @@ def main():
     layers(base / "outputs" / "nan", np.nan, status="MISMATCH")
     layers(base / "hostile" / ATTACK.replace("/", "\u2215"), np.nan, named=lambda name: f"{name}{ATTACK}")
     layers(base / "plain" / "plain", edges=False, timed=False)
+    ranks(base / "ranks" / "job")
+    ranks(base / "ranks_hostile" / "job", named=lambda name: f"{name}{ATTACK}")
 
 
 if __name__ == "__main__":

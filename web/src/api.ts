@@ -165,6 +165,7 @@ export interface RunEntry {
   records: number | null;
   lost: number | null;
   bytes: number | null;
+  ranks: number | null; // of a run of several ranks
 }
 
 export interface Runs {
@@ -199,6 +200,36 @@ export interface RunInfo {
   command: string;
   generation: number;
   live: boolean;
+  /** Of a run of several ranks (rank null), or of one of its ranks: the key of the whole run. */
+  ranks: { key: string; rank: number | null } | null;
+}
+
+export interface RankInfo {
+  rank: number;
+  key: string | null; // null: its folder is not here
+  folder: string;
+  host: string;
+  pid: number;
+  running: boolean;
+  status: string | null;
+  error: string;
+  clock: { offset_ns: string; drift: number; at_ns: string; error_ns: number } | null;
+  calls: number | null;
+  waiting: number;
+  damaged: number;
+  why: string; // why its calls are not known
+}
+
+export interface RanksInfo {
+  key: string;
+  workload: string;
+  case: string;
+  transport: string;
+  about: string;
+  running: boolean;
+  status: string | null;
+  generation: number;
+  ranks: RankInfo[];
 }
 
 export interface TaskRecord {

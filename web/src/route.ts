@@ -7,12 +7,13 @@
 //   task         task
 //   tensor       record
 //   diff         other    the key of the second run; `run` is the first
+//   ranks        rank, task (the call that is selected), first (of the ranks that are shown), only (calls of this rank)
 //   questions    verb, what, ask, and the options of the question by their names
 //
 // The menu keeps `run`, `other` and `task` from view to view.
 
 export interface Route {
-  view: string; // "runs", "timeline", "graph", "task", "tensor", "diff", "rings", "questions"
+  view: string; // "runs", "timeline", "graph", "task", "tensor", "diff", "rings", "questions", "ranks"
   parameters: Record<string, string>;
 }
 

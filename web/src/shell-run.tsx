@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run that the page shows: its name and result in the bar, why it failed, and what its recording lacks.
+import type { ComponentChildren } from "preact";
 import { type RunEntry, type RunInfo, isStatic } from "./api.js";
 import { asSentence, formatCount, plural } from "./format.js";
 import type { Live } from "./live.js";
@@ -16,7 +17,8 @@ export function resultOf(entry: Pick<RunEntry, "state" | "status">): { text: str
 
 export const isLiveState = (state: string) => state === "running";
 
-export function RunTitle({ entry, info, live }: { entry: RunEntry | undefined; info: RunInfo | null; live: Live }) {
+export function RunTitle(props: { entry: RunEntry | undefined; info: RunInfo | null; live: Live; children?: ComponentChildren }) {
+  const { entry, info, live, children } = props;
   if (!info) return <div class="run-title" />;
   const shown = live.ended ?? entry;
   const result = shown ? resultOf(shown) : null;
@@ -31,6 +33,7 @@ export function RunTitle({ entry, info, live }: { entry: RunEntry | undefined; i
       {info.live && !live.ended ? <Badge tone="accent">live</Badge> : result && <Badge tone={result.tone}>{result.text}</Badge>}
       {what && <span class="run-what">{what}</span>}
       <RunNotes info={info} entry={shown} />
+      {children}
     </div>
   );
 }

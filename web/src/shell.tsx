@@ -9,6 +9,7 @@ import { modelOf } from "./model.js";
 import { type Route, goInstead, linkTo, parseRoute } from "./route.js";
 import { HelpDialog, useShellKeys } from "./shell-help.js";
 import { LiveStrip } from "./shell-live.js";
+import { ChooseRank, RankPicker } from "./shell-ranks.js";
 import { FailureStrip, RunTitle } from "./shell-run.js";
 import { type Theme, applyTheme, savedTheme } from "./theme.js";
 import { views } from "./views/index.js";
@@ -65,6 +66,7 @@ export function startOf(runs: Runs): { view: string; parameters: Record<string, 
   if (runs.compare) return { view: "diff", parameters: { run: runs.compare.a, other: runs.compare.b } };
   if (runs.only === null) return { view: "runs", parameters: {} };
   const entry = runs.runs.find((run) => run.key === runs.only);
+  if (entry?.ranks) return { view: "ranks", parameters: { run: runs.only } };
   return hasFailed(entry)
     ? { view: "questions", parameters: { run: runs.only, verb: "explain" } }
     : { view: "timeline", parameters: { run: runs.only } };
@@ -105,9 +107,11 @@ export function Shell() {
         <a class="brand" href={linkTo("runs", {})} title={runs ? `Taskglass ${runs.version}, ${runs.root}` : "Taskglass"}>
           Taskglass
         </a>
-        <RunTitle entry={entry} info={info.value} live={live} />
+        <RunTitle entry={entry} info={info.value} live={live}>
+          {info.value?.ranks && <RankPicker whole={info.value.ranks.key} rank={info.value.ranks.rank} route={route} />}
+        </RunTitle>
         <Tools onHelp={() => setHelp(true)} />
-        <Menu route={route} view={view} />
+        <Menu route={route} view={view} whole={info.value?.ranks?.key} />
       </header>
       {runsError && <ErrorLine>{runsError}</ErrorLine>}
       {key !== undefined && info.error && info.error !== runsError && <ErrorLine>{info.error}</ErrorLine>}
@@ -144,6 +148,8 @@ function ViewOf(props: { view: View; route: Route; runs: Runs; run: RunInfo | nu
         </p>
       </EmptyState>
     );
+  if (view.needsRun && run?.ranks && run.ranks.rank === null && view.name !== "ranks" && view.name !== "questions")
+    return <ChooseRank whole={run.ranks.key} route={route} />;
   return <view.component route={route} runs={runs} run={run} generation={generation} />;
 }
 
@@ -160,7 +166,7 @@ class Boundary extends Component<{ children: ComponentChildren }, { error: strin
   }
 }
 
-function Menu({ route, view }: { route: Route; view: View | undefined }) {
+function Menu({ route, view, whole }: { route: Route; view: View | undefined; whole: string | undefined }) {
   const [open, setOpen] = useState(false);
   const { run, other, task } = route.parameters;
   useEffect(() => setOpen(false), [route.view]);
@@ -170,10 +176,10 @@ function Menu({ route, view }: { route: Route; view: View | undefined }) {
         ☰ {view?.title ?? "Views"}
       </button>
       <ul>
-        {views.map((item) => (
+        {views.filter((item) => item.name !== "ranks" || whole !== undefined || item === view).map((item) => (
           <li key={item.name}>
             <a
-              href={linkTo(item.name, { run, other, task })}
+              href={linkTo(item.name, item.name === "ranks" ? { run: whole ?? run } : { run, other, task })}
               aria-current={item === view ? "page" : undefined}
               title={`${item.title} (g ${item.key})`}
             >

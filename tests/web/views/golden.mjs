@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { LINKS, VIEWS, build, here, leave, outputs, sleep, visit, web } from "../harness.mjs";
+import { LINKS, VIEWS, build, here, leave, outputs, ranks, sleep, visit, web } from "../harness.mjs";
 
 const MOST = 0.005; // of all pixels
 const TRIES = 40; // a picture may be taken before the last line is drawn: it is taken again
@@ -69,9 +69,11 @@ async function update(page, view) {
   writeFileSync(golden("fonts.json"), `${JSON.stringify(await widths(page))}\n`);
 }
 
-for (const view of VIEWS)
+const PICTURES = [...VIEWS.map((view) => ({ view, server: outputs, link: LINKS[view] })), { view: "ranks", server: ranks, link: "#/ranks?run=job&rank=0&task=1:25" }];
+
+for (const { view, server, link } of PICTURES)
   test(`the picture of ${view} is as it was`, async (t) => {
-    const page = await visit(`${await outputs()}${LINKS[view]}`, { still: true });
+    const page = await visit(`${await server()}${link}`, { still: true });
     if (process.env.UPDATE_GOLDEN) return update(page, view).then(() => leave(page));
     if (!existsSync(golden("fonts.json")) || JSON.stringify(await widths(page)) !== readFileSync(golden("fonts.json"), "utf8").trim()) {
       await leave(page);

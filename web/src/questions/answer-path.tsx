@@ -15,6 +15,7 @@ const SPENT: Record<string, string> = {
   handover: "from an end or a submission until ready",
   orchestrator: "the task was not submitted yet",
   room: "the orchestrator waited for room or a value",
+  comm: "a call waited for another rank",
   unknown: "the file does not say",
 };
 

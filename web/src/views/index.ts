@@ -3,6 +3,7 @@
 import { diffView } from "./diff.js";
 import { graphView } from "./graph.js";
 import { questionsView } from "./questions.js";
+import { ranksView } from "./ranks.js";
 import { ringsView } from "./rings.js";
 import { runsView } from "./runs.js";
 import { taskView } from "./task.js";
@@ -12,6 +13,7 @@ import type { View } from "./view.js";
 
 export const views: readonly View[] = [
   runsView,
+  ranksView,
   timelineView,
   graphView,
   taskView,

@@ -12,7 +12,8 @@ import type { View, ViewProps } from "./view.js";
 
 /** True if every word of `filter` is in some text of the run. */
 export function matchesFilter(run: RunEntry, filter: string): boolean {
-  const text = [run.name, run.workload, run.case, run.platform, run.runtime, run.state, run.status]
+  const ranks = run.ranks ? plural(run.ranks, "rank") : null;
+  const text = [run.name, run.workload, run.case, run.platform, run.runtime, run.state, run.status, ranks]
     .filter((part) => part !== null)
     .join("\n")
     .toLowerCase();
@@ -22,8 +23,10 @@ export function matchesFilter(run: RunEntry, filter: string): boolean {
     .every((word) => text.includes(word));
 }
 
-/** A run opens where it is understood best: a failure where it is explained, all others on the timeline. */
+/** A run opens where it is understood best: one of several ranks where all are seen, a failure where it is explained, all
+ * others on the timeline. */
 export function addressOf(run: RunEntry): { view: string; parameters: Record<string, string> } {
+  if (run.ranks !== null && run.ranks !== undefined) return { view: "ranks", parameters: { run: run.key } };
   const failed = run.status !== null && run.status !== "OK" && !isLiveState(run.state);
   return failed
     ? { view: "questions", parameters: { run: run.key, verb: "explain" } }
@@ -74,6 +77,7 @@ function columnsOf(chosen: readonly string[], choose: (key: string) => void): Ta
               {run.name}
             </a>
             <span class="runs-what">{[run.workload, run.case, run.platform, run.runtime].filter(Boolean).join(" · ")}</span>
+            {run.ranks !== null && run.ranks !== undefined && <Badge>{plural(run.ranks, "rank")}</Badge>}
           </>
         );
       },
