@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Taskglass for C++17: the C interface with handles that close themselves, and exceptions. There are
- * only headers; link libtaskglass as C programs do. recording.hpp alone is enough to read recordings.
+ * only headers; link libtaskglass as C programs do. recording.hpp alone is enough to read
+ * recordings, and ranks.hpp to read runs of several ranks.
  *
  *     taskglass::device device({.platform = "a5sim"});            // C++20; in C++17 set members
  *     auto x = device.upload(std::vector<float>(1024, 1.0f));
@@ -14,12 +15,13 @@
  * Objects can be moved but not copied. A moved-from or default-constructed object is empty; only
  * assign to it or destroy it. A call that fails throws taskglass::error, which has the status, its
  * name, exit code and advice. An object must not outlive the object it was made from: graphs and
- * memory their device, runs their graph. For functions that this header lacks, get() returns the C
- * object; its contract, threads included, is in the C headers.
+ * memory their device, runs their graph; nor a device the comm that it joined. For functions that
+ * this header lacks, get() returns the C object; its contract, threads included, is in the C headers.
  */
 #ifndef TASKGLASS_TASKGLASS_HPP
 #define TASKGLASS_TASKGLASS_HPP
 
+#include <taskglass/comm.hpp>
 #include <taskglass/outputs.h>
 #include <taskglass/recording.hpp>
 #include <taskglass/taskglass.h>
@@ -317,6 +319,11 @@ class device
         tg_device_get_info(get(), &info);
         return info;
     }
+    /* Its runs are this rank's part of the job. It joins before a module is loaded. */
+    void join(const comm &comm) const
+    {
+        detail::call(tg_device_join, get(), comm.get());
+    }
     /* Loads a module by its path. */
     kernel_module load(const std::string &path) const
     {
@@ -431,6 +438,37 @@ class graph
         detail::call(tg_graph_add_mix, get(), kernel, arguments.get(), &task);
         return task;
     }
+    /* Calls of communication with other ranks. orchestration.h says which arguments each has:
+     * graph.send(1, 0, taskglass::arguments().in(x).after(task)). */
+    std::uint64_t send(std::int32_t peer, std::int32_t tag, const arguments &arguments) const
+    {
+        return communicate(TG_COMM_SEND, peer, tag, TG_COMM_NONE, arguments);
+    }
+    std::uint64_t recv(std::int32_t peer, std::int32_t tag, const arguments &arguments) const
+    {
+        return communicate(TG_COMM_RECV, peer, tag, TG_COMM_NONE, arguments);
+    }
+    std::uint64_t broadcast(std::int32_t root, const arguments &arguments) const
+    {
+        return communicate(TG_COMM_BROADCAST, root, TG_COMM_NONE, TG_COMM_NONE, arguments);
+    }
+    std::uint64_t all_reduce(tg_reduction operation, const arguments &arguments) const
+    {
+        return communicate(TG_COMM_ALL_REDUCE, TG_COMM_NONE, TG_COMM_NONE, operation, arguments);
+    }
+    std::uint64_t reduce_scatter(tg_reduction operation, const arguments &arguments) const
+    {
+        return communicate(TG_COMM_REDUCE_SCATTER, TG_COMM_NONE, TG_COMM_NONE, operation,
+                           arguments);
+    }
+    std::uint64_t all_gather(const arguments &arguments) const
+    {
+        return communicate(TG_COMM_ALL_GATHER, TG_COMM_NONE, TG_COMM_NONE, TG_COMM_NONE, arguments);
+    }
+    std::uint64_t all_to_all(const arguments &arguments) const
+    {
+        return communicate(TG_COMM_ALL_TO_ALL, TG_COMM_NONE, TG_COMM_NONE, TG_COMM_NONE, arguments);
+    }
     void add_edge(std::uint64_t before, std::uint64_t after) const
     {
         detail::call(tg_graph_add_edge, get(), before, after);
@@ -475,6 +513,15 @@ class graph
     }
 
   private:
+    std::uint64_t communicate(tg_comm_kind kind, std::int32_t peer, std::int32_t tag,
+                              std::int32_t operation, const arguments &arguments) const
+    {
+        std::uint64_t task = TG_TASK_NONE;
+        detail::call(tg_graph_communicate, get(), kind, peer, tag, operation, arguments.get(),
+                     &task);
+        return task;
+    }
+
     kernel_module kernels_;
     detail::handle<tg_graph, tg_graph_destroy> handle_;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass.hpp: handles close themselves, failures throw, and values arrive. */
+#include "check.hpp"
 #include <taskglass/taskglass.hpp>
 
 #include <cstdio>
@@ -11,31 +12,7 @@
 namespace
 {
 
-int failures;
 std::string folder; /* this program's own folder, in the current one */
-
-void check(bool good, const char *what, int line)
-{
-    if (!good) {
-        std::fprintf(stderr, "handles.cpp:%d: not true: %s\n", line, what);
-        failures++;
-    }
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-template <class Function> void check_throws(Function function, tg_status status, int line)
-{
-    try {
-        function();
-        check(false, "it throws", line);
-    } catch (const taskglass::error &error) {
-        if (error.status() != status)
-            std::fprintf(stderr, "%s\n", error.what());
-        check(error.status() == status, tg_status_name(status), line);
-    }
-}
-#define CHECK_THROWS(expression, status) \
-    check_throws([&] { (void)(expression); }, (status), __LINE__)
 
 template <class Object> constexpr bool moves_only()
 {
