@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of members for other languages. A member that is removed or renamed no longer compiles
  * here. A new member may be left out: the compiler still computes the offsets of the others. */
-#include <stddef.h>
+#include "host/layout_rows.h"
+
 #include <taskglass/answers.h>
 #include <taskglass/export.h>
-#include <taskglass/layout.h>
 #include <taskglass/outputs.h>
 #include <taskglass/race.h>
 #include <taskglass/recording.h>
@@ -20,22 +20,6 @@
 #include <taskglass/workload.h>
 
 /* clang-format off */
-#define TYPE_OF(value)                                                                   \
-    _Generic((value),                                                                    \
-        bool: "bool", uint8_t: "u8", uint16_t: "u16", uint32_t: "u32", uint64_t: "u64",  \
-        int8_t: "i8", int16_t: "i16", int32_t: "i32", int64_t: "i64", double: "f64",     \
-        const char *: "text")
-
-#define AT(s, m) (((const struct s *)0)->m)
-#define ROW(s, m, type) {#s, #m, type, offsetof(struct s, m), sizeof AT(s, m)}
-
-#define STRUCTURE(s) {#s, "", "", 0, sizeof(struct s)}
-#define MEMBER(s, m) ROW(s, m, TYPE_OF(AT(s, m)))       /* a number, or a text */
-#define NUMBERS(s, m) ROW(s, m, TYPE_OF(AT(s, m)[0]))   /* an array of them */
-#define POINTER(s, m) {#s, #m, "pointer", offsetof(struct s, m), sizeof(void *)}
-#define CHARS(s, m) ROW(s, m, "chars")
-#define NESTED(s, m, inner) ROW(s, m, #inner)           /* a structure, or an array of them */
-
 static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_error), MEMBER(tg_error, status), CHARS(tg_error, text),
 
@@ -57,6 +41,8 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_device_config, memory), MEMBER(tg_device_config, device_program),
     MEMBER(tg_device_config, load_timeout),
     MEMBER(tg_device_config, poison), MEMBER(tg_device_config, sandbox),
+    MEMBER(tg_device_config, gpu), MEMBER(tg_device_config, linger),
+    MEMBER(tg_device_config, orchestrator),
 
     STRUCTURE(tg_device_info), MEMBER(tg_device_info, platform), MEMBER(tg_device_info, cores),
     MEMBER(tg_device_info, blocks), MEMBER(tg_device_info, schedulers),
@@ -64,6 +50,8 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_device_info, pid), MEMBER(tg_device_info, host_sees_memory),
     MEMBER(tg_device_info, lost), MEMBER(tg_device_info, no_new_privs),
     MEMBER(tg_device_info, seccomp), MEMBER(tg_device_info, landlock),
+    MEMBER(tg_device_info, gpus), MEMBER(tg_device_info, gpu), MEMBER(tg_device_info, gpu_id),
+    CHARS(tg_device_info, gpu_name),
 
     STRUCTURE(tg_kernel_def), MEMBER(tg_kernel_def, name), MEMBER(tg_kernel_def, core),
     MEMBER(tg_kernel_def, signature),
@@ -143,14 +131,23 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_schedule_result, unknown), MEMBER(tg_schedule_result, n_starts),
     POINTER(tg_schedule_result, starts), CHARS(tg_schedule_result, text),
 
+    STRUCTURE(tg_run_comm_result), MEMBER(tg_run_comm_result, on),
+    MEMBER(tg_run_comm_result, rank), MEMBER(tg_run_comm_result, ranks),
+    CHARS(tg_run_comm_result, transport), NUMBERS(tg_run_comm_result, calls),
+    MEMBER(tg_run_comm_result, bytes_sent), MEMBER(tg_run_comm_result, bytes_received),
+    MEMBER(tg_run_comm_result, messages_sent), MEMBER(tg_run_comm_result, messages_received),
+    MEMBER(tg_run_comm_result, waiting),
+
     STRUCTURE(tg_run_result), MEMBER(tg_run_result, status), MEMBER(tg_run_result, tasks),
     MEMBER(tg_run_result, edges), MEMBER(tg_run_result, finished),
     MEMBER(tg_run_result, start_seconds), MEMBER(tg_run_result, execute_seconds),
+    MEMBER(tg_run_result, begin_seconds), MEMBER(tg_run_result, lingered),
     MEMBER(tg_run_result, n_running), POINTER(tg_run_result, running),
     MEMBER(tg_run_result, waiting), NESTED(tg_run_result, site, tg_source_site),
     NESTED(tg_run_result, record, tg_record_result),
     NESTED(tg_run_result, scopes, tg_scope_result), NESTED(tg_run_result, trace, tg_run_trace),
     NESTED(tg_run_result, schedule, tg_schedule_result),
+    NESTED(tg_run_result, comm, tg_run_comm_result),
 
     STRUCTURE(tg_output_check), MEMBER(tg_output_check, name), MEMBER(tg_output_check, dtype),
     MEMBER(tg_output_check, elements), MEMBER(tg_output_check, mismatches),
@@ -169,17 +166,20 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_execute_config, guard), POINTER(tg_execute_config, guard_context),
     MEMBER(tg_execute_config, trace), POINTER(tg_execute_config, schedule),
     POINTER(tg_execute_config, race), POINTER(tg_execute_config, race_context),
+    POINTER(tg_execute_config, rank), MEMBER(tg_execute_config, hold_ranks),
 
     STRUCTURE(tg_execution_info), MEMBER(tg_execution_info, status),
     MEMBER(tg_execution_info, error), MEMBER(tg_execution_info, advice),
     MEMBER(tg_execution_info, output_dir), MEMBER(tg_execution_info, case_name),
     NESTED(tg_execution_info, device, tg_device_info), NESTED(tg_execution_info, run, tg_run_result),
     MEMBER(tg_execution_info, edges), MEMBER(tg_execution_info, prepare_seconds),
-    MEMBER(tg_execution_info, open_seconds), MEMBER(tg_execution_info, build_seconds),
+    MEMBER(tg_execution_info, open_seconds), MEMBER(tg_execution_info, load_seconds),
+    MEMBER(tg_execution_info, build_seconds),
     MEMBER(tg_execution_info, check_seconds), MEMBER(tg_execution_info, n_outputs),
     POINTER(tg_execution_info, outputs), MEMBER(tg_execution_info, run_json),
     MEMBER(tg_execution_info, not_noted), POINTER(tg_execution_info, races),
     MEMBER(tg_execution_info, races_unknown), MEMBER(tg_execution_info, races_before),
+    POINTER(tg_execution_info, ranks),
 
     STRUCTURE(tg_recording_info), MEMBER(tg_recording_info, dir),
     MEMBER(tg_recording_info, manifest), MEMBER(tg_recording_info, journal),
@@ -424,7 +424,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_runs_entry, has_counts), MEMBER(tg_runs_entry, recorded),
     MEMBER(tg_runs_entry, tasks), MEMBER(tg_runs_entry, finished),
     MEMBER(tg_runs_entry, records), MEMBER(tg_runs_entry, lost), MEMBER(tg_runs_entry, bytes),
-    MEMBER(tg_runs_entry, others),
+    MEMBER(tg_runs_entry, others), MEMBER(tg_runs_entry, ranks),
 
     STRUCTURE(tg_runs_filter), MEMBER(tg_runs_filter, workload), MEMBER(tg_runs_filter, result),
     MEMBER(tg_runs_filter, has_age), MEMBER(tg_runs_filter, older_than),
@@ -532,8 +532,9 @@ bool tg_layout_get(uint32_t number, struct tg_layout_info *info)
 {
     if (info == NULL)
         return false;
-    if (number >= sizeof rows / sizeof rows[0])
-        return false;
+    const size_t first = sizeof rows / sizeof rows[0];
+    if (number >= first)
+        return tg_layout_get_ranks(number - first, info);
     *info = rows[number];
     return true;
 }
