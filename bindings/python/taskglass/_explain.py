@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
 from . import errors
+from ._comm import one_run
 from ._library import encoded, lib
 
 __all__ = ["Explanation", "ExplanationCore", "ExplanationLink", "explain"]
@@ -69,7 +70,8 @@ def explain(path: Any) -> Explanation:
     """Explains the run with this output directory: one that goes on is asked, otherwise its run.json says it.
     Raises `NotFound` if there is no such run, `IoError` if run.json is damaged, and `TimedOut` if the run does
     not answer, because it is stopped."""
-    pointer = lib().make(lib().tg_explain, encoded(path))
+    with one_run(encoded(path)):
+        pointer = lib().make(lib().tg_explain, encoded(path))
     try:
         text = lib().tg_explanation_json(pointer)
         if text is None:

@@ -8,7 +8,7 @@ import ctypes
 import os
 import threading
 import weakref
-from typing import Any, Callable, Iterator, Optional, Set, TypeVar
+from typing import Any, Callable, Iterator, List, Optional, Set, Tuple, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Handle:
         self._parent = parent  # keeps the parent alive
         self._children: "weakref.WeakSet[Handle]" = weakref.WeakSet()
         self._users: Set[object] = set()
+        self._kept: List[Tuple["Handle", object]] = []
         self._closing = False
         self._process = os.getpid()
         #: Calls on one device, and on objects that belong to it, must not overlap: any thread may
@@ -66,6 +67,10 @@ class Handle:
     def let_go(self, token: object) -> None:
         self._users.discard(token)
         self._end_if_unused()
+
+    def keep(self, other: "Handle") -> None:
+        """The other object, which the caller uses, does not end before this one has."""
+        self._kept.append((other, other.hold()))
 
     @contextlib.contextmanager
     def use(self) -> Iterator[int]:
@@ -120,6 +125,9 @@ class Handle:
                 self._destroy(pointer)
             if self._parent is not None:
                 self._parent.let_go(self._token)
+        while self._kept:
+            other, token = self._kept.pop()
+            other.let_go(token)
 
     def view(self, address: int, size: int, writable: bool = False) -> Array:
         """Memory of the library as an array of bytes, without copying."""

@@ -86,6 +86,17 @@ _FUNCTIONS = """
     tg_server_start sppp    tg_server_stop -p        tg_server_address tp    tg_server_port up
     tg_server_pid Ip        tg_server_open spp       tg_server_wait spdp
     tg_workbench_write_page sttppp
+    tg_comm_open sppp      tg_comm_open_local supp  tg_comm_close -p        tg_comm_rank up
+    tg_comm_ranks up        tg_device_join sppp      tg_comm_kind_name tu    tg_reduction_name tu
+    tg_graph_communicate spiiiippp tg_job_is_rank bp tg_job_launch sppp
+    tg_ranks_look stpp      tg_ranks_open stpp       tg_ranks_close -p       tg_ranks_get_info -pp
+    tg_ranks_get bpup       tg_ranks_check_folder spup tg_ranks_time IpI        tg_call_state_name tu  tg_ranks_fit_name tu
+    tg_calls_open stpp      tg_calls_close -p        tg_calls_get_info -pp   tg_calls_get bpUp
+    tg_calls_other_side bpupp tg_calls_collective bpUp
+    tg_ranks_verify sppp    tg_ranks_explain sppp    tg_ranks_explanation_free -p
+    tg_ranks_diff sppppp    tg_ranks_trace_name tt   tg_ranks_trace_write sppp
+    tg_ranks_across sppppppp tg_ranks_compare spppzppppp tg_shard_parse stpp
+    tg_tolerance_rule_parse stbpp tg_verdict_name tu tg_guilt_name tu
 """
 
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run took besides its recording: a trace, scope stats, and the order of a schedule."""
+"""What a run took besides its recording: a trace, scope stats, the order of a schedule, and what it
+communicated."""
 
 from __future__ import annotations
 
 import ctypes
 import pathlib
 from dataclasses import dataclass
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
-from ._library import lib, text
+from ._library import lib, text, words
 
-__all__ = ["RunSchedule", "RunScopes", "RunTrace"]
+__all__ = ["RunComm", "RunSchedule", "RunScopes", "RunTrace"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,36 @@ class RunSchedule:
     unknown: int
     starts: Tuple[int, ...]
     text: str
+
+
+@dataclass(frozen=True)
+class RunComm:
+    """What a run communicated with other ranks. `calls` counts those that completed, by their names; `waiting`
+    had not when the run ended."""
+    rank: int
+    ranks: int
+    transport: str  # "local"
+    calls: Dict[str, int]
+    bytes_sent: int
+    bytes_received: int
+    messages_sent: int
+    messages_received: int
+    waiting: int
+
+
+def comm_kinds() -> Tuple[str, ...]:
+    """The names of the calls, in the order of the library's numbers."""
+    return words("tg_comm_kind_name", "")
+
+
+def comm_of(result: Any) -> Optional[RunComm]:
+    """`result` is a tg_run_result."""
+    comm = result.comm
+    if not comm.on:
+        return None
+    return RunComm(comm.rank, comm.ranks, text(comm.transport), dict(zip(comm_kinds(), comm.calls)),
+                   comm.bytes_sent, comm.bytes_received, comm.messages_sent, comm.messages_received,
+                   comm.waiting)
 
 
 def schedule_of(result: Any) -> Optional[RunSchedule]:

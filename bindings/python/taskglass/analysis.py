@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Union
@@ -14,8 +13,9 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from . import errors
 from ._arguments import encoded, flag, integer, shown
 from ._html import Shown
-from ._library import lib
+from ._program import error_of, program
 from ._query import Filter, filter_text
+from ._tolerances import several
 
 __all__ = ["Diff", "Pair", "Suspect", "diff"]
 
@@ -69,20 +69,6 @@ class Diff(Shown):
         return self.result == "equal"
 
 
-def _program() -> str:
-    """The command-line program of the library: beside it, else the first on the path."""
-    library = lib().functions._name
-    folder = os.path.dirname(os.path.realpath(library))
-    # A name without a path: the loader found it, and nobody knows where.
-    ups = ("..", "../..") if os.sep in library else ()
-    beside = [os.path.join(folder, up, "bin", "taskglass") for up in ups]
-    found = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("taskglass"))
-    if not found:
-        raise errors.Unsupported("the program taskglass is neither beside the library nor on the path",
-                                 advice="install it, or add it to PATH")
-    return found
-
-
 def _number(text: Optional[str]) -> Optional[int]:
     return None if text is None else int(text, 16)
 
@@ -111,28 +97,6 @@ def _where(recording: Any) -> str:
     return f"./{path}" if path.startswith("-") else path  # which would be an option
 
 
-def _several(value: Any, what: str) -> List[Any]:
-    """A list of one value, or of several; None is none."""
-    if value is None:
-        return []
-    if isinstance(value, (int, float, str, bytes)):
-        return [value]
-    try:
-        return list(value)
-    except TypeError:
-        raise errors.BadType(f"{what} is a number, a text or several of them, not "
-                             f"{shown(value)}") from None
-
-
-def _error(printed: str) -> errors.Error:
-    """The exception for the line that the program printed: "taskglass: STATUS: text", or without a status
-    if an option is wrong."""
-    line = printed.strip().replace("taskglass: ", "", 1)
-    status, colon, rest = line.partition(": ")
-    is_status = bool(colon) and status.isupper() and " " not in status
-    return errors.make(status if is_status else "BAD_ARGUMENT", rest if is_status else line, 2)
-
-
 def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
          rtol: Union[None, float, Sequence[str]] = None, equal_nan: bool = False,
          noise: Sequence[Any] = (), fail_fast: bool = False, limit: Optional[int] = None,
@@ -146,10 +110,10 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
     those of `Recording.select`, compare only some arguments; `fail_fast` stops at the first difference, and
     `limit` gives at most so many pairs. `options` are further options of the command line.
     """
-    command = [_program(), "diff", _where(a), _where(b), "--json"]
-    command += map(str, _several(options, "options"))
+    command = [program(), "diff", _where(a), _where(b), "--json"]
+    command += map(str, several(options, "options"))
     for name, value in (("--atol", atol), ("--rtol", rtol)):
-        for rule in _several(value, name[2:]):
+        for rule in several(value, name[2:]):
             command += [name, str(rule)]
     for option, wanted in (("task", task), ("kernel", kernel), ("stage", stage), ("role", role),
                            ("kind", kind), ("arg", arg), ("index", index)):
@@ -159,7 +123,7 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
         command.append("--fail-fast")
     if limit is not None:
         command += ["--limit", str(integer(limit, "limit"))]
-    for good in _several(noise, "noise"):
+    for good in several(noise, "noise"):
         command += ["--noise", _where(good)]
     if flag(equal_nan, "equal_nan"):
         command.append("--equal-nan")
@@ -167,12 +131,14 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
                           errors="replace")
     # An error has a line on stderr; what merely cannot be judged is a document alone.
     if done.returncode not in (0, 1) and (done.stderr or not done.stdout):
-        raise _error(done.stderr)
+        raise error_of(done.stderr, 2)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         raise errors.Error(f"`{command[0]} diff` ended with {done.returncode} and no answer: "
                            f"{shown(done.stdout)}") from None
+    if "result" not in answer or "ranks" in answer:
+        raise errors.BadArgument("these are runs of several ranks; take taskglass.Ranks(a).diff(taskglass.Ranks(b))")
     blame = answer.get("blame") or {}
     return Diff(answer["result"], answer.get("counts", {}),
                 [_pair(entry) for entry in answer.get("pairs", [])],

@@ -36,9 +36,13 @@ class Config:
     cores: Optional[int] = None
     schedulers: Optional[int] = None
     device_memory: Optional[_Size] = None
+    ranks: Optional[int] = None
+    comm: Optional[str] = None
+    orchestrator: Optional[str] = None
     schedule: Optional[str] = None
     timeout: Optional[float] = None
     load_timeout: Optional[float] = None
+    linger: Optional[float] = None
     output: Optional[_Path] = None
     deps: Optional[bool] = None
     races: Optional[str] = None

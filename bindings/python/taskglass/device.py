@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _html, dtypes, errors
 from ._arguments import converting, flag, integer, shown
+from ._comm import Comm
 from ._handle import Closing, Handle
 from ._library import encoded, lib, text
 from ._types import Array
@@ -58,13 +59,15 @@ class DeviceInfo:
 class Device(Closing):
     """A device: memory, kernels and graphs. Close it, or use it in a `with`.
 
-    Arguments that are not given come from `config`, then from the environment. Calls on one device
-    must not overlap; different devices are independent.
+    Arguments that are not given come from `config`, then from the environment. With `comm` it is the
+    device of that rank; see `join`. Calls on one device must not overlap; different devices are
+    independent.
     """
 
     def __init__(self, platform: Optional[str] = None, *, cores: Optional[int] = None,
                  schedulers: Optional[int] = None, memory: Union[None, int, str] = None,
-                 program: Any = None, config: Optional[Config] = None) -> None:
+                 program: Any = None, config: Optional[Config] = None,
+                 comm: Optional[Comm] = None) -> None:
         given = {"platform": platform, "cores": cores, "schedulers": schedulers,
                  "device_memory": memory, "device_program": program}
         self._settings = SettingsHandle(config_of(config).updated(
@@ -74,9 +77,14 @@ class Device(Closing):
             schedulers=self._count("schedulers"), memory=self._count("device-memory"),
             device_program=self._text("device-program"), poison=self._flag("poison"),
             sandbox=self._settings.get(lib().tg_settings_choice, b"sandbox"),
-            load_timeout=self._settings.get(lib().tg_settings_seconds, b"load-timeout"))
+            orchestrator=self._settings.get(lib().tg_settings_choice, b"orchestrator"),
+            load_timeout=self._settings.get(lib().tg_settings_seconds, b"load-timeout"),
+            linger=self._settings.get(lib().tg_settings_seconds, b"linger") or -1)
         self._handle = Handle(lib().make(lib().tg_device_open, ctypes.byref(wanted)),
                               lib().tg_device_close, "device")
+        self._comm: Optional[Comm] = None
+        if comm is not None:
+            self.join(comm)
 
     def _text(self, name: str) -> Optional[bytes]:
         return self._settings.get(lib().tg_settings_text, name.encode()) or None
@@ -94,6 +102,23 @@ class Device(Closing):
         return DeviceInfo(text(info.platform), info.cores, info.blocks, info.schedulers, info.memory,
                           info.memory_used, info.pid, info.host_sees_memory, info.lost, info.no_new_privs,
                           info.seccomp, info.landlock)
+
+    # --- ranks ---------------------------------------------------------------------------------
+
+    def join(self, comm: Comm) -> None:
+        """Makes the device's runs this rank's part of a job, so that calls such as `Graph.send` reach the other
+        ranks. It joins before a module is loaded, and once. All ranks start as many runs, in the same order."""
+        if not isinstance(comm, Comm):
+            raise errors.BadType(f"a device joins a taskglass.Comm, not {shown(comm)}")
+        with comm._handle.use() as pointer:
+            self._handle.call(lib().tg_device_join, pointer)
+            self._handle.keep(comm._handle)
+        self._comm = comm
+
+    @property
+    def comm(self) -> Optional[Comm]:
+        """What it has joined; None: nothing, so that it is rank 0 of 1."""
+        return self._comm
 
     # --- memory --------------------------------------------------------------------------------
 

@@ -148,6 +148,16 @@ class DeviceLost(DeviceFailure):
     status = "DEVICE_LOST"
 
 
+class CommMismatch(DeviceFailure):
+    """Ranks called communication that does not fit together; the text names both ranks and their lines."""
+    status = "COMM_MISMATCH"
+
+
+class RankLost(DeviceFailure):
+    """Another rank of the job ended or failed."""
+    status = "RANK_LOST"
+
+
 class Deadlock(DeviceFailure):
     """A ring of a device-built graph can never drain; `status` says which."""
     status = "FLOW_CONTROL_DEADLOCK"
@@ -158,7 +168,8 @@ _DEADLOCKS = ("SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "
 _BY_STATUS: Dict[str, Type[Error]] = {
     **{kind.status: kind for kind in (Mismatch, BadArgument, NotFound, Unsupported, NoMemory,
                                       IoError, AbiMismatch, Busy, Cycle, TimedOut, Cancelled,
-                                      WorkloadFault, NotTrusted, RacesFound, KernelFault, Hang, DeviceLost)},
+                                      WorkloadFault, NotTrusted, RacesFound, KernelFault, Hang, DeviceLost,
+                                      CommMismatch, RankLost)},
     **{name: Deadlock for name in _DEADLOCKS},
 }
 

@@ -13,16 +13,18 @@ import os
 import pathlib
 import time
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
-from . import _html, dtypes, errors
+from . import _html, errors
 from ._arguments import encoded, flag, integer, name as name_of, path as path_of, real, shown
 from ._handle import Closing, Handle
 from ._library import lib, runtimes, text, words
-from ._results import RunSchedule, RunScopes, RunTrace, schedule_of, scopes_of, trace_of
+from ._results import (RunComm, RunSchedule, RunScopes, RunTrace, comm_kinds, comm_of, schedule_of, scopes_of,
+                       trace_of)
 from ._source import SourceLine, source_line
+from ._task import Arguments, In, InOut, Out, Role, Scalar, Task, tasks_of
 from ._types import Path
 from .config import Config, SettingsHandle
 from .device import DeviceArray, Module
@@ -32,146 +34,12 @@ __all__ = ["Graph", "Task", "In", "Out", "InOut", "Scalar", "Run", "RunResult", 
 
 _PARTS = ("aic", "aiv0", "aiv1")
 _NO_KERNEL = 2**32 - 1
-_MAX_TENSORS = _MAX_SCALARS = 16
 _LOOK_SECONDS = 0.05
 _TIMED_OUT = "TIMED_OUT"
+_NONE = -1  # a peer, tag or operation that a call does not have
 
-
-class _Role:
-    """A tensor argument and what the task does with it."""
-    role = ""
-
-    def __init__(self, array: DeviceArray, mark: bool = False) -> None:
-        if not isinstance(array, DeviceArray):
-            raise errors.BadType(f"{type(self).__name__} takes a device array, not {shown(array)}")
-        self.array, self.mark = array, flag(mark, "mark")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.array!r})"
-
-
-class In(_Role):
-    """The task reads it. With `mark`, the recorder's levels `marked` and `hybrid` record it."""
-    role = "in"
-
-
-class Out(_Role):
-    """The task writes it."""
-    role = "out"
-
-
-class InOut(_Role):
-    """The task reads and writes it."""
-    role = "inout"
-
-
-class Scalar:
-    """A number, where its value alone does not say enough: `dtype` is its type (by default that of the
-    kernel's signature), and with `mark`, the recorder's levels `marked` and `hybrid` record it."""
-
-    def __init__(self, value: Any, dtype: Any = None, *, mark: bool = False) -> None:
-        is_number = isinstance(value, (bool, int, float, np.generic)) or (
-            isinstance(value, np.ndarray) and value.ndim == 0)
-        if not is_number or isinstance(value, (np.flexible, np.datetime64, np.timedelta64)):
-            raise errors.BadType(f"an argument is a device array or a number, not {shown(value)}")
-        self.value, self.mark = value, flag(mark, "mark")
-        self.dtype = None if dtype is None else dtypes.dtype(dtype)
-        if self.dtype is not None and self.dtype.packed:
-            raise errors.BadArgument(f"{self.dtype} is no type of a scalar")
-
-    def __repr__(self) -> str:
-        return f"Scalar({self.value!r}{f', {self.dtype}' if self.dtype else ''})"
-
-
-class Task(int):
-    """A task's id; a number."""
-
-    def __repr__(self) -> str:
-        return f"Task({int(self)})"
-
-
-def _bits_of(value: Any, kind: dtypes.DType) -> int:
-    """The bits of a scalar. A whole number that its type lacks is refused, because NumPy cuts it to fit."""
-    try:
-        with np.errstate(all="ignore"):
-            encoded = dtypes.encode(value, kind)
-    except errors.BadArgument:
-        raise errors.BadArgument(f"{shown(value)} is no {kind}") from None
-    if encoded.dtype.kind in "iu" and kind.native and encoded.item() != np.asarray(value).item():
-        raise errors.BadArgument(f"{shown(value)} is no {kind}")
-    return int.from_bytes(encoded.tobytes(), "little")
-
-
-class _Arguments:
-    """Arguments being copied into a struct tg_args. Keeps alive what the structure points to."""
-
-    def __init__(self, arguments: Iterable[Any], signature: str = "", after: Iterable[int] = (),
-                 mark: bool = False) -> None:
-        self.args = lib().layout.tg_args()
-        self.arrays: List[DeviceArray] = []
-        self._words = signature.split()
-        for argument in arguments:
-            self._add(argument)
-        if flag(mark, "mark"):
-            self.args.tensor_marks = self.args.scalar_marks = 0xffff
-        tasks = [integer(task, "a task in `after`") for task in after]
-        self._after = (ctypes.c_uint64 * len(tasks))(*tasks)
-        self.args.n_more_after = len(tasks)
-        self.args.more_after = ctypes.cast(self._after, ctypes.c_void_p)
-
-    def _add(self, argument: Any) -> None:
-        if isinstance(argument, DeviceArray):
-            argument = self._by_signature(argument)
-        if isinstance(argument, _Role):
-            self._add_tensor(argument)
-        else:
-            self._add_scalar(argument if isinstance(argument, Scalar) else Scalar(argument))
-
-    def _by_signature(self, array: DeviceArray) -> _Role:
-        roles = {role.role: role for role in (In, Out, InOut)}
-        given = [word.partition(":")[0] for word in self._words]
-        tensors = [word for word in given if word in roles]
-        number = self.args.n_tensors
-        if number >= len(tensors):
-            wants = f"the kernel takes {len(tensors)} tensors" if self._words else \
-                "there is no signature that says what it does with it"
-            raise errors.BadArgument(f"say In, Out or InOut for tensor {number}: {wants}")
-        return roles[tensors[number]](array)
-
-    def _add_tensor(self, argument: _Role) -> None:
-        number = self.args.n_tensors
-        if number == _MAX_TENSORS:
-            raise errors.BadArgument(f"a task has up to {_MAX_TENSORS} tensors")
-        argument.array._fill_tensor(self.args.tensor[number])
-        self.args.role[number] = words("tg_role_name", "nothing").index(argument.role)
-        self.args.tensor_marks |= int(argument.mark) << number
-        self.args.n_tensors = number + 1
-        self.arrays.append(argument.array)
-
-    def _scalar_type(self, value: Any) -> dtypes.DType:
-        """The type of a scalar: NumPy's scalars have one; others get the type of the signature, or
-        else the widest."""
-        if isinstance(value, (np.generic, np.ndarray)):
-            return dtypes.dtype(value.dtype)
-        scalars = [word for word in self._words if word.startswith("scalar")]
-        number = self.args.n_scalars
-        wanted = scalars[number].partition(":")[2] if number < len(scalars) else ""
-        if wanted:
-            return dtypes.dtype(wanted)
-        return dtypes.dtype("bool" if isinstance(value, bool) else
-                            "int64" if isinstance(value, int) else "float64")
-
-    def _add_scalar(self, argument: Scalar) -> None:
-        number, value = self.args.n_scalars, argument.value
-        if number == _MAX_SCALARS:
-            raise errors.BadArgument(f"a task has up to {_MAX_SCALARS} scalars")
-        kind = argument.dtype or self._scalar_type(value)
-        if kind.packed:
-            raise errors.BadArgument(f"{kind} is no type of a scalar")
-        scalar = self.args.scalar[number]
-        scalar.bits, scalar.dtype = _bits_of(value, kind), kind.number
-        self.args.scalar_marks |= int(argument.mark) << number
-        self.args.n_scalars = number + 1
+#: An argument of a call of communication: an array, or one in its role.
+Tensor = Union[DeviceArray, Role]
 
 
 @dataclass(frozen=True)
@@ -205,6 +73,11 @@ class RunResult(_html.Shown):
     trace: Optional[RunTrace] = None
     scopes: Optional[RunScopes] = None
     schedule: Optional[RunSchedule] = None
+    #: On `cuda`: from the launch until all cores had begun, and whether the GPU's kernel had stayed from the
+    #: run before.
+    begin_seconds: float = 0.0
+    lingered: bool = False
+    comm: Optional[RunComm] = None
 
     def recording(self) -> Recording:
         """The recording of the run."""
@@ -267,6 +140,7 @@ class Run(Closing):
             status=text(lib().tg_status_name(result.status)), tasks=result.tasks,
             edges=result.edges, finished=result.finished, waiting=result.waiting,
             start_seconds=result.start_seconds, execute_seconds=result.execute_seconds,
+            begin_seconds=result.begin_seconds, lingered=result.lingered,
             running=tuple(RunningTask(task.task, text(task.kernel), task.core,
                                       _PARTS[task.part] if task.part < 3 else "?", task.faulted,
                                       source_line(task.site.at), source_line(task.site.called_at))
@@ -276,7 +150,7 @@ class Run(Closing):
                   for cause, count in enumerate(record.summary.lost)},
             record_text=text(record.text), output_dir=self._output_dir if record.on else None,
             trace=trace_of(result, self._trace), scopes=scopes_of(result),
-            schedule=schedule_of(result))
+            schedule=schedule_of(result), comm=comm_of(result))
 
     def __repr__(self) -> str:
         if self.closed:
@@ -293,7 +167,7 @@ class Graph(Closing):
             raise errors.BadType(f"a graph is made of a taskglass.Module, not {shown(module)}")
         self.module = module
         self._arrays: List[DeviceArray] = []  # kept alive as long as the graph that uses them
-        self._given: Optional[_Arguments] = None
+        self._given: Optional[Arguments] = None
         with module.use_alone() as pointer:
             made = (lib().make(lib().tg_graph_create, pointer) if runtime is None else
                     self._orchestrate(pointer, arguments, runtime, rings or {}))
@@ -305,7 +179,7 @@ class Graph(Closing):
         if runtime not in known:
             raise errors.NotFound(f"there is no runtime '{runtime}'; there are "
                                   f"{', '.join(known)}")
-        self._given = _Arguments(arguments)
+        self._given = Arguments(arguments)
         self._arrays += self._given.arrays
         return lib().make(lib().tg_graph_orchestrate, module, known.index(runtime),
                           ctypes.byref(self._given.args), ctypes.byref(_rings(rings)))
@@ -335,14 +209,70 @@ class Graph(Closing):
 
     def _submit(self, function: Any, kernel: Any, signature: str, arguments: Sequence[Any],
                 after: Any, mark: bool) -> Task:
-        given = _Arguments(arguments, signature, _tasks(after), mark)
+        return self._add(function, (kernel,), Arguments(arguments, signature, tasks_of(after), mark))
+
+    def _add(self, function: Any, what: Tuple[Any, ...], given: Arguments) -> Task:
         for array in given.arrays:
             if array.device is not self.module.device:
                 raise errors.BadArgument(f"{array!r} is on another device")
         task = ctypes.c_uint64()
-        self._handle.call(function, kernel, ctypes.byref(given.args), ctypes.byref(task))
+        self._handle.call(function, *what, ctypes.byref(given.args), ctypes.byref(task))
         self._arrays += given.arrays
         return Task(task.value)
+
+    # --- communication -------------------------------------------------------------------------
+
+    # The workload says that it communicates (`.communicates = 1`), and the device has joined a `Comm`, or is
+    # the only rank. Each call is a task: no core waits for it, and tasks after it start when its data are
+    # there. A plain array gets the role that the call has for it. All ranks add the same calls of the
+    # last five kinds in the same order; sends and receives match by peer and tag.
+
+    def send(self, peer: int, tag: int, array: Tensor, *, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task that sends the array to rank `peer`."""
+        return self._communicate("tg_send", [_as(In, array)], after, mark, peer, tag)
+
+    def recv(self, peer: int, tag: int, array: Tensor, *, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task that receives into the array: from rank `peer`, the send with the same tag; among
+        several, in the order in which they were added."""
+        return self._communicate("tg_recv", [_as(Out, array)], after, mark, peer, tag)
+
+    def broadcast(self, root: int, array: Tensor, *, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task that gives all ranks the array of rank `root`."""
+        comm = self.module.device.comm
+        is_root = integer(root, "a rank", -2**31, 2**31 - 1) == (0 if comm is None else comm.rank)
+        return self._communicate("tg_broadcast", [_as(In if is_root else Out, array)], after, mark, root)
+
+    def all_reduce(self, operation: str, array: Tensor, out: Optional[Tensor] = None, *,
+                   after: Any = (), mark: bool = False) -> Task:
+        """Adds a task that combines the arrays of all ranks element by element: "sum", "product", "min" or
+        "max". The result is in `out`, or takes the place of the array."""
+        tensors = [_as(InOut, array)] if out is None else [_as(In, array), _as(Out, out)]
+        return self._communicate("tg_all_reduce", tensors, after, mark, operation=operation)
+
+    def reduce_scatter(self, operation: str, array: Tensor, out: Tensor, *, after: Any = (),
+                       mark: bool = False) -> Task:
+        """The same, and each rank gets one of as many equal pieces of the result as there are ranks: rank r
+        piece r."""
+        return self._communicate("tg_reduce_scatter", [_as(In, array), _as(Out, out)], after, mark,
+                                 operation=operation)
+
+    def all_gather(self, array: Tensor, out: Tensor, *, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task that gives all ranks the arrays of all, in the order of the ranks."""
+        return self._communicate("tg_all_gather", [_as(In, array), _as(Out, out)], after, mark)
+
+    def all_to_all(self, array: Tensor, out: Tensor, *, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task that sends piece r of the array to rank r, and puts what came from rank r into piece r
+        of `out`."""
+        return self._communicate("tg_all_to_all", [_as(In, array), _as(Out, out)], after, mark)
+
+    def _communicate(self, call: str, tensors: List[Role], after: Any, mark: bool, peer: int = _NONE,
+                     tag: int = _NONE, operation: Optional[str] = None) -> Task:
+        low = -2**31
+        numbers = (comm_kinds().index(call), integer(peer, "a rank", low, 2**31 - 1),
+                   integer(tag, "a tag", low, 2**31 - 1),
+                   _NONE if operation is None else _operation(operation))
+        return self._add(lib().tg_graph_communicate, numbers,
+                         Arguments(tensors, after=tasks_of(after), mark=mark))
 
     def edge(self, before: int, after: int) -> None:
         """Makes `after` wait for `before`."""
@@ -415,12 +345,14 @@ class Graph(Closing):
                 output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit,
                 transport=way.get(lib().tg_settings_choice, b"dump-transport"))
             config.record = ctypes.addressof(recorder)
-        order = Handle(lib().make(lib().tg_schedule_parse, encoded(name_of(schedule, "schedule"))),
-                       lib().tg_schedule_destroy, "schedule")
+        starts = integer(keep_starts, "keep_starts")
+        if not name_of(schedule, "schedule") and not starts:  # a graph that communicates has no schedule
+            return Run(self, config, (recorder, self._given), folder)
+        order = Handle(lib().make(lib().tg_schedule_parse, encoded(schedule)), lib().tg_schedule_destroy,
+                       "schedule")
         try:
             with order.use() as pointer:
-                lib().layout.tg_schedule.from_address(pointer).keep_starts = integer(
-                    keep_starts, "keep_starts")
+                lib().layout.tg_schedule.from_address(pointer).keep_starts = starts
                 config.schedule = pointer  # which the run copies when it starts
                 return Run(self, config, (recorder, self._given), folder)
         finally:
@@ -440,6 +372,17 @@ class Graph(Closing):
         return f"<Graph of {self.module.workload.name}: {self.tasks} tasks, {self.edges} edges>"
 
 
+def _as(role: Type[Role], given: Tensor) -> Role:
+    return given if isinstance(given, Role) else role(given)
+
+
+def _operation(name: str) -> int:
+    known = words("tg_reduction_name", "")
+    if name_of(name, "operation") not in known:
+        raise errors.BadArgument(f"operation is one of {', '.join(known)}, not {shown(name)}")
+    return known.index(name)
+
+
 def _make_folder(path: Any, shared: bool) -> pathlib.Path:
     folder = pathlib.Path(os.fsdecode(encoded(path)))
     try:
@@ -447,16 +390,6 @@ def _make_folder(path: Any, shared: bool) -> pathlib.Path:
     except OSError as error:
         raise errors.IoError(f"cannot use directory '{folder}': {error.strerror}") from error
     return folder
-
-
-def _tasks(after: Any) -> List[Any]:
-    """The tasks of `after`: one, or several."""
-    if isinstance(after, (str, bytes)):
-        raise errors.BadType(f"after is a task or several, not {shown(after)}")
-    try:
-        return list(after)
-    except TypeError:
-        return [after]
 
 
 def _rings(sizes: Dict[str, Any]) -> Any:
