@@ -41,8 +41,10 @@ def things(tmp_path_factory):
     folder = tmp_path_factory.mktemp("things")
     execution = taskglass.run("vector_add", output=folder / "rec", dump_tensor="full",
                               platform=PLATFORMS[0])
+    ranks = taskglass.run("vector_add", ranks=1, output=folder / "job", dump_tensor="full",
+                          platform=PLATFORMS[0]).files()
     with taskglass.Device(PLATFORMS[0], cores=1, memory="64M") as device, \
-            execution.recording() as recording:
+            execution.recording() as recording, ranks:
         module = device.load("vector_add")
         array = device.zeros((4, 4))
         graph = module.graph()
@@ -51,7 +53,8 @@ def things(tmp_path_factory):
         yield {"taskglass": taskglass, "dtypes": taskglass.dtypes, "Config": taskglass.Config(),
                "Execution": execution, "Output": next(iter(execution.outputs.values())),
                "Recording": recording, "Record": recording[0], "Device": device,
-               "DeviceArray": array, "Module": module, "Graph": graph, "folder": folder}
+               "DeviceArray": array, "Module": module, "Graph": graph, "Ranks": ranks, "Rank": ranks[0],
+               "folder": folder}
         graph.close()
 
 
@@ -102,7 +105,7 @@ def call(function, parameters, bad, value):
 
 
 CLASSES = ["taskglass", "dtypes", "Config", "Execution", "Output", "Recording", "Record", "Device",
-           "DeviceArray", "Module", "Graph"]
+           "DeviceArray", "Module", "Graph", "Ranks", "Rank"]
 
 
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""),
@@ -126,7 +129,7 @@ def test_whatever_is_passed_in_only_our_errors_come_out(things, thing, monkeypat
                     strays.append(f"{thing}.{name}({bad.name}={_arguments.shown(value)}): {error!r}")
                 swept += 1
     assert not strays, "\n".join(strays)
-    assert swept or thing == "Execution"
+    assert swept or thing in ("Execution", "Rank")
 
 
 def test_a_wrong_type_is_a_type_error_as_well():

@@ -87,7 +87,7 @@ def test_a_library_that_the_loader_found_says_nothing_about_the_folder_of_the_us
     planted.write_text("#!/bin/sh\n")
     planted.chmod(0o755)
     (tmp_path / "strangers" / "runs").mkdir()
-    result = python("import os, taskglass.analysis as a; os.chdir(%r); print(a._program())"
+    result = python("import os, taskglass._program as p; os.chdir(%r); print(p.program())"
                     % str(tmp_path / "strangers" / "runs"),
                     env={"TASKGLASS_LIBRARY": "libtaskglass.so.0", "LD_LIBRARY_PATH": str(tmp_path / "lib")})
     assert result.returncode != 0 or "strangers" not in result.stdout, result
@@ -119,7 +119,7 @@ def test_structures_lie_as_the_compiler_lays_them(tmp_path):
         pytest.skip("no C compiler here")
     layout = _library.lib().layout
     lines = ["#include <stddef.h>", "#include <taskglass/taskglass.h>",
-             "#include <taskglass/export.h>", "#include <taskglass/outputs.h>",
+             "#include <taskglass/export.h>", "#include <taskglass/job.h>", "#include <taskglass/outputs.h>",
              "#include <taskglass/replay.h>", "#include <taskglass/verify.h>",
              "#include <taskglass/workload.h>"]
     for name, made in layout._classes.items():

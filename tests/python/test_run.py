@@ -158,7 +158,7 @@ def test_the_report_is_run_json():
     assert execution.report["params"] == {"n": "512", "tile": "128"}
     assert execution.report["command_line"] == list(sys.argv)
     assert execution.output_dir == pathlib.Path("out") and execution.case == "small"
-    assert set(execution.seconds) == {"prepare", "open", "build", "start", "execute", "check"}
+    assert set(execution.seconds) == {"prepare", "open", "load", "build", "start", "begin", "execute", "check"}
 
 
 def test_a_run_that_was_not_recorded_has_no_recording():

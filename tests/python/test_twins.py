@@ -13,7 +13,8 @@ from conftest import command
 
 #: Options that say how an answer is shown.
 SHOWN = {"json": "functions return objects", "help": "help()", "quiet": "functions print nothing",
-         "verbose": "functions print nothing", "all": "functions give all unless there is a limit"}
+         "verbose": "functions print nothing", "all": "functions give all unless there is a limit",
+         "rank": "Ranks(dir)[r] is one rank, and its recording() answers"}
 
 #: Each verb: the functions that do its work, options under another name, and options without a twin.
 VERBS = {
@@ -32,7 +33,8 @@ VERBS = {
         "remove": "remove_runs", "yes": "remove_runs does not ask"}),
     "verify": ([taskglass.verify, Recording.verify], {}, {}),
     "recover": ([taskglass.recover], {}, {}),
-    "diff": ([taskglass.diff], {}, {"blame": "the result always has it"}),
+    "diff": ([taskglass.diff, taskglass.Ranks.diff, taskglass.Ranks.across, taskglass.Ranks.compare], {
+        "shard": "shards"}, {"blame": "the result always has it", "across": "Ranks.across"}),
     "view": ([Recording.select, Recording.export, Recording.write_page], {
         "output": "path", "html": "path", "force": "overwrite"}, {
         "summary": "the members of a Recording"}),
@@ -93,8 +95,9 @@ def test_a_run_of_a_graph_takes_what_a_run_takes():
              "enable-scope-stats": "scope_stats", "trace": "trace", "schedule": "schedule"}
     elsewhere = {
         "case", "set", "workload-path", "races",  # of a workload's run
-        "platform", "cores", "schedulers", "device-memory", "load-timeout", "device-program", "sandbox",
-        "poison",  # of a Device
+        "platform", "cores", "schedulers", "device-memory", "load-timeout", "linger",
+        "device-program", "sandbox",
+        "poison", "orchestrator", "ranks", "comm",  # of a Device, and of the Comm that it joins
         "runtime", "ring-task-window", "ring-heap", "ring-dep-pool", "tensormap"}  # of an orchestration
     options = {option[2:] for option in offered("run", "--")} - set(SHOWN)
     assert options == set(twins) | elsewhere

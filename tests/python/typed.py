@@ -63,6 +63,28 @@ def build() -> Dict[str, int]:
     return result.lost
 
 
+def communicate() -> Optional[taskglass.RunComm]:
+    comm: taskglass.Comm = taskglass.Comm.local(2)[0]
+    with taskglass.Device(comm=comm) as device, device.load("mlp").graph() as graph:
+        x = device.zeros(4)
+        task: taskglass.Task = graph.send(1, 0, x)
+        graph.all_reduce("sum", InOut(x), after=task)
+        graph.all_reduce(3, x)  # wrong
+        comm.nonsense  # wrong
+        return graph.run().comm
+
+
+def run_ranks() -> List[taskglass.Call]:
+    execution: taskglass.RanksExecution = taskglass.run("mlp", ranks=2)
+    execution.outputs  # wrong
+    with execution.files() as ranks:
+        first: taskglass.Rank = ranks[0]
+        root: str = ranks.explain().root
+        print(first.recording().level, root, bool(ranks.across(kernel="*")), ranks.verify().misfits)
+        ranks.nonsense  # wrong
+        return ranks.calls()
+
+
 def fail() -> str:
     try:
         taskglass.Recording(3)  # wrong

@@ -19,12 +19,18 @@ _MISSING = {
                    "taskglass.run(…, enable_scope_stats=True)"}
 
 
+def _has(run: pathlib.Path, folder: str) -> bool:
+    """Whether a run, or one rank of a run of several, has the folder."""
+    return (run / folder).is_dir() or (
+        (run / "ranks.json").is_file() and any(each.is_dir() for each in run.glob(f"rank*/{folder}")))
+
+
 def find_newest(outputs: Path, folders: Tuple[str, ...]) -> pathlib.Path:
     """The newest run under `outputs` that has one of the folders, as the command line finds it."""
     name = os.fsdecode(encoded(outputs))
     try:
         runs = [(run.stat().st_mtime_ns, str(run)) for run in pathlib.Path(name).glob("*")
-                if any((run / folder).is_dir() for folder in folders)]
+                if any(_has(run, folder) for folder in folders)]
     except OSError as error:
         raise errors.IoError(f"cannot read '{name}': {error.strerror}") from None
     if not runs:

@@ -44,6 +44,7 @@ class PastRun:
     lost: Optional[int]
     bytes: int
     other_files: int
+    ranks: Optional[int] = None  # of a run of several, for `taskglass.Ranks(run.path)`; the counts are those of all
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def _entry(run: Any) -> PastRun:
         status=text(lib().tg_status_name(run.status)) if run.has_status else None,
         seconds=run.seconds, tasks=run.tasks if count else None,
         finished=run.finished if count else None, records=run.records if run.recorded else None,
-        lost=run.lost if run.recorded else None, bytes=run.bytes, other_files=run.others)
+        lost=run.lost if run.recorded else None, bytes=run.bytes, other_files=run.others,
+        ranks=run.ranks or None)
 
 
 def _age(age: Age) -> int:

@@ -13,21 +13,24 @@ import os
 import pathlib
 import sys
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, overload
 
 import numpy as np
 
 from . import _html, dtypes, errors
-from ._arguments import converting, flag, function, path as path_of, shown
+from ._arguments import (converting, flag, function, integer, name as name_of, path as path_of,
+                         shown)
+from ._comm import MOST_RANKS
 from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
-from ._results import schedule_of, scopes_of, trace_of
+from ._ranks_run import RanksExecution, run_ranks
+from ._results import comm_of, schedule_of, scopes_of, trace_of
 from ._types import Array, Path
 from .config import Config, SettingsHandle, config_of
 from .recording import Recording
 
-__all__ = ["run", "Execution", "Output", "workloads", "workload", "Workload", "Case", "Kernel",
+__all__ = ["run", "Execution", "Job", "Output", "workloads", "workload", "Workload", "Case", "Kernel",
            "platforms", "Platform", "runtimes", "Runtime"]
 
 PHASES = ("prepare", "open", "build", "run", "check")
@@ -215,6 +218,28 @@ class Output(_html.Shown):
             _html.heatmaps(*_html.elements_of(raw, self._kind, self.shape), self.shape))
 
 
+@dataclass(frozen=True)
+class Job:
+    """The job of which an execution is one rank, and how all ranks ended: `status` is that of the rank `worst`.
+    `output_dir` has ranks.json, for `taskglass.Ranks`."""
+    rank: int
+    ranks: int
+    status: str
+    worst: int
+    reports: bool  # it is the lowest rank that is alive
+    output_dir: pathlib.Path
+    transport: str
+    about: str
+
+
+def _job_of(info: Any) -> Optional[Job]:
+    if not info.ranks:
+        return None
+    job = lib().layout.tg_execution_ranks.from_address(info.ranks)
+    return Job(job.rank, job.ranks, text(lib().tg_status_name(job.status)), job.worst, job.reports,
+               pathlib.Path(os.fsdecode(job.info.dir or b"")), text(job.info.transport), text(job.info.about))
+
+
 class Execution(_html.Shown):
     """The outcome of a run. `report` is its run.json."""
 
@@ -234,8 +259,9 @@ class Execution(_html.Shown):
         self.tasks: int = info.run.tasks
         self.finished: int = info.run.finished
         self.edges: int = info.edges
-        #: Seconds by phase.
+        #: Seconds by phase; loading the module is part of "open", beginning of "execute".
         self.seconds = {"prepare": info.prepare_seconds, "open": info.open_seconds,
+                        "load": info.load_seconds, "begin": info.run.begin_seconds,
                         "build": info.build_seconds, "start": info.run.start_seconds,
                         "execute": info.run.execute_seconds, "check": info.check_seconds}
         self.recorded: bool = info.run.record.on
@@ -245,6 +271,10 @@ class Execution(_html.Shown):
         self.trace, self.scopes = trace_of(info.run, trace), scopes_of(info.run)
         #: What became of the schedule; None if it had none.
         self.schedule = schedule_of(info.run)
+        #: What it communicated with other ranks; None if it could not.
+        self.comm = comm_of(info.run)
+        #: The job that it is a rank of; None if it is alone.
+        self.job = _job_of(info)
         self.report: Dict[str, Any] = json.loads(text(info.run_json) or "{}")
         self.outputs: Dict[str, Output] = dict(_outputs(handle, info))
 
@@ -284,9 +314,23 @@ def _outputs(handle: Handle, info: Any) -> Any:
         number += 1
 
 
-def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] = None,
+@overload
+def run(workload: Any, case: Optional[str] = None, *, ranks: None = None, config: Optional[Config] = None,
         set: Optional[Mapping[str, Any]] = None, trace: Optional[Path] = None, check: bool = True,
-        progress: Optional[Callable[[str, int, int], Any]] = None, **settings: Any) -> Execution:
+        progress: Optional[Callable[[str, int, int], Any]] = None, **settings: Any) -> Execution: ...
+
+
+@overload
+def run(workload: Any, case: Optional[str] = None, *, ranks: int, config: Optional[Config] = None,
+        set: Optional[Mapping[str, Any]] = None, trace: Optional[Path] = None, check: bool = True,
+        **settings: Any) -> RanksExecution: ...
+
+
+def run(workload: Any, case: Optional[str] = None, *, ranks: Optional[int] = None,
+        config: Optional[Config] = None, set: Optional[Mapping[str, Any]] = None,
+        trace: Optional[Path] = None, check: bool = True,
+        progress: Optional[Callable[[str, int, int], Any]] = None, **settings: Any
+        ) -> Union[Execution, RanksExecution]:
     """Runs one case of a workload: loads the module, prepares the case, opens the device, builds
     and runs the graph, checks the outputs and writes the output directory.
 
@@ -299,6 +343,11 @@ def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] =
     `progress(phase, finished, total)` is called at each phase and several times a second while the
     device loads the module and while the graph runs; an exception from it cancels the run. Ctrl-C does, too.
 
+    With `ranks` it starts that many processes on this machine, each with a device of its own, as
+    `taskglass run --ranks` does, and returns a `RanksExecution`; there is no `progress` then. In a
+    script that mpirun has started, each process is a rank: leave `ranks` out, and the execution's `job` says
+    which one it is and how all ended.
+
     Raises an `Error` if the run failed, with the run as far as it got in `error.execution`; with
     `check=False` it returns a failed execution like a good one.
     """
@@ -306,13 +355,30 @@ def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] =
     if set is not None and not isinstance(set, Mapping):
         raise errors.BadType(f"set is a mapping of parameters, not {shown(set)}")
     traced = None if trace is None else path_of(trace, "trace")
-    handle = SettingsHandle(config_of(config).updated(**settings))
+    given = config_of(config).updated(**settings)
+    handle = SettingsHandle(given)
+    if ranks is not None:
+        return _start_ranks(handle, given, path_of(workload), case, ranks, set, traced, check, progress)
     file = WorkloadFile(handle, workload)
     try:
         return _execute(handle, file, path_of(workload), case, set, traced, check, progress)
     finally:
         file.close()
         handle.close()
+
+
+def _start_ranks(handle: SettingsHandle, config: Config, name: str, case: Optional[str], ranks: int,
+                 params: Optional[Mapping[str, Any]], trace: Optional[str], check: bool,
+                 progress: Any) -> RanksExecution:
+    count = integer(ranks, "ranks", 1, MOST_RANKS)
+    if progress is not None:
+        raise errors.BadArgument("ranks are processes of their own, which report no progress here")
+    if handle.get(lib().tg_job_is_rank):
+        raise errors.BadArgument("this process is a rank already, which mpirun or `taskglass run --ranks` has "
+                                 "started; leave ranks out")
+    handle.close()
+    return run_ranks(name, None if case is None else name_of(case, "case"), count, list(config.items()),
+                     words_of_params(params), trace, check)
 
 
 def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Optional[str],
@@ -354,7 +420,12 @@ def _texts(items: Any) -> Any:
 
 def texts_of_params(params: Optional[Mapping[str, Any]]) -> Any:
     """ "key=value" of each, as an array for C that ends in NULL."""
-    return _texts(f"{key}={_param(value)}" for key, value in (params or {}).items())
+    return _texts(words_of_params(params))
+
+
+def words_of_params(params: Optional[Mapping[str, Any]]) -> List[str]:
+    """ "key=value" of each."""
+    return [f"{key}={_param(value)}" for key, value in (params or {}).items()]
 
 
 def _param(value: Any) -> str:

@@ -29,7 +29,7 @@ import pytest
 
 from . import _module_file, errors
 from ._files import MOST, read_file
-from .analysis import _program
+from ._program import program
 from .config import settings
 from .device import Device
 from .execute import platforms as all_platforms, runtimes as all_runtimes
@@ -363,7 +363,7 @@ class CaseItem(pytest.Item):
                 *([] if level is None else [f"--dump-tensor={level}"])]
 
     def _run(self, level: Optional[str], folder: pathlib.Path) -> _Done:
-        command = [_program(), "run", str(self.path), *self._options(level), "--output", str(folder)]
+        command = [program(), "run", str(self.path), *self._options(level), "--output", str(folder)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, errors="replace",
                               cwd=self.config.invocation_params.dir)

@@ -21,6 +21,7 @@ import numpy as np
 from . import _html, dtypes, errors
 from ._arguments import converting, encoded, flag, integer, real
 from ._callbacks import Ask, Progress
+from ._comm import one_run
 from ._dataframe import to_dataframe
 from ._export import ExportResult, export
 from ._files import MOST, read_file
@@ -342,8 +343,9 @@ class Recording(Closing, _html.Shown):
 
     def __init__(self, path: Optional[Path] = None) -> None:
         name = encoded(newest() if path is None else path)
-        self._handle = Handle(lib().make(lib().tg_recording_open, name), lib().tg_recording_close,
-                              "recording", overlap=True)
+        with one_run(name):
+            made = lib().make(lib().tg_recording_open, name)
+        self._handle = Handle(made, lib().tg_recording_close, "recording", overlap=True)
         info = lib().layout.tg_recording_info()
         self._handle.get(lib().tg_recording_get_info, ctypes.byref(info))
         #: The folder that its files are in.
