@@ -124,3 +124,82 @@ TG_KERNEL(moe_combine)
         y[at] = (int8_t)clamp(x[at] + add, -INT8_LIMIT, INT8_LIMIT);
     }
 }
+
+/* The place in the order of experts where the tokens of `expert` begin. */
+TG_INLINE int64_t first_of(const int32_t *counts, int64_t expert)
+{
+    int64_t first = 0;
+    for (int64_t e = 0; e < expert; e++)
+        first += counts[e];
+    return first;
+}
+
+/*
+ * Copies every token to a slot of its expert; slots that stay free become zero, so that what is
+ * sent does not depend on what the memory held. Arguments: x, order, counts, slots (experts,
+ * capacity, width).
+ */
+TG_KERNEL(moe_dispatch)
+{
+    const int8_t *x = TG_ARG(ctx, 0, const int8_t);
+    const int32_t *order = TG_ARG(ctx, 1, const int32_t);
+    const int32_t *counts = TG_ARG(ctx, 2, const int32_t);
+    int8_t *slots = TG_ARG(ctx, 3, int8_t);
+    int64_t capacity = ctx->tensor[3].shape[1], width = ctx->tensor[3].shape[2];
+    TG_FOR(i, ctx->tensor[3].shape[0] * capacity) {
+        int64_t expert = i / capacity, slot = i % capacity;
+        const int8_t *from = 0;
+        if (slot < counts[expert])
+            from = x + order[first_of(counts, expert) + slot] * width;
+        for (int64_t k = 0; k < width; k++)
+            slots[i * width + k] = (int8_t)(from ? from[k] : 0);
+    }
+}
+
+/*
+ * answers = relu(x·w1)·w2 for some slots of one expert and one rank, and zero for free ones.
+ * Arguments: slots (a row each), how many of the expert's slots are taken, w1, w2, hidden, answers;
+ * the number of the first slot, divisor.
+ */
+TG_KERNEL(moe_serve)
+{
+    const int8_t *slots = TG_ARG(ctx, 0, const int8_t);
+    const int8_t *w1 = TG_ARG(ctx, 2, const int8_t);
+    const int8_t *w2 = TG_ARG(ctx, 3, const int8_t);
+    int8_t *hidden = TG_ARG(ctx, 4, int8_t);
+    int32_t *answers = TG_ARG(ctx, 5, int32_t);
+    int64_t width = ctx->tensor[2].shape[0], inner = ctx->tensor[2].shape[1];
+    int64_t taken = *TG_ARG(ctx, 1, const int32_t) - tg_arg_i64(ctx, 0);
+    int64_t divisor = tg_arg_i64(ctx, 1);
+    TG_FOR(i, tg_arg_numel(ctx, 4)) {
+        int32_t sum = 0;
+        if (i / inner < taken)
+            sum = dot(slots + i / inner * width, w1 + i % inner, inner, width);
+        hidden[i] = (int8_t)clamp(sum / divisor, 0, INT8_LIMIT);
+    }
+    TG_BARRIER(); /* each sum reads a whole row of hidden */
+    TG_FOR(i, tg_arg_numel(ctx, 5))
+        answers[i] = dot(hidden + i / width * inner, w2 + i % width, width, inner);
+}
+
+/* As moe_combine, with the answers in slots. Arguments: x, order, weight, counts, answers (experts,
+ * capacity, width), y; divisor. */
+TG_KERNEL(moe_collect)
+{
+    const int8_t *x = TG_ARG(ctx, 0, const int8_t);
+    const int32_t *order = TG_ARG(ctx, 1, const int32_t);
+    const int32_t *weight = TG_ARG(ctx, 2, const int32_t);
+    const int32_t *counts = TG_ARG(ctx, 3, const int32_t);
+    const int32_t *answers = TG_ARG(ctx, 4, const int32_t);
+    int8_t *y = TG_ARG(ctx, 5, int8_t);
+    int64_t width = ctx->tensor[0].shape[1], divisor = tg_arg_i64(ctx, 0) * GATE_ONE;
+    int64_t capacity = ctx->tensor[4].shape[1];
+    TG_FOR(i, tg_arg_numel(ctx, 0)) {
+        int64_t slot = i / width, expert = 0, token = order[slot], at = token * width + i % width;
+        int64_t add;
+        while (slot >= counts[expert])
+            slot -= counts[expert++];
+        add = (int64_t)weight[token] * answers[(expert * capacity + slot) * width + i % width];
+        y[at] = (int8_t)clamp(x[at] + add / divisor, -INT8_LIMIT, INT8_LIMIT);
+    }
+}

@@ -10,7 +10,16 @@
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
 
-enum { MOE_GATE, MOE_ROUTE, MOE_EXPERT, MOE_COMBINE, MOE_KERNELS };
+enum {
+    MOE_GATE,
+    MOE_ROUTE,
+    MOE_EXPERT,
+    MOE_COMBINE,
+    MOE_DISPATCH, /* this one and those after it: of several ranks */
+    MOE_SERVE,
+    MOE_COLLECT,
+    MOE_KERNELS
+};
 
 /* Expert tasks of one layer, at most: the orchestration keeps the id of each. */
 enum { MAX_EXPERT_TASKS = 256 };
@@ -23,10 +32,41 @@ enum { INT8_LIMIT = 127 };
  * sigmoid of the lead. */
 enum { GATE_ONE = 256 };
 
+/* One layer's weights, and the tensors that one layer's tasks share. On several ranks x and y are
+ * the tokens of this one, w1 and w2 its experts; the others are of all experts. */
+struct moe_layer {
+    struct tg_tensor gate; /* width, experts */
+    struct tg_tensor bias; /* experts */
+    struct tg_tensor w1;   /* experts, width, inner */
+    struct tg_tensor w2;   /* experts, inner, width */
+    struct tg_tensor counts;
+    struct tg_tensor x, y; /* n, width */
+    struct tg_tensor weight, order;
+    struct tg_tensor answers; /* n, width; on one rank only */
+    int64_t tile, divisor;
+    int64_t ranks, capacity; /* capacity: slots of an expert for each rank, on several ranks */
+};
+
+TG_INLINE int64_t at_most(int64_t value, int64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
 TG_KERNEL(moe_gate);
 TG_KERNEL(moe_route);
 TG_KERNEL(moe_expert);
 TG_KERNEL(moe_combine);
+TG_KERNEL(moe_dispatch);
+TG_KERNEL(moe_serve);
+TG_KERNEL(moe_collect);
 TG_ORCHESTRATION(moe);
+/* Tasks that one rank and several submit alike (orchestrate.c). */
+TG_FN struct tg_tensor moe_matrix(struct tg_rt *rt, unsigned dtype, int64_t rows, int64_t cols);
+TG_FN uint64_t moe_submit_gate(struct tg_rt *rt, const struct moe_layer *l, struct tg_tensor logits,
+                               uint64_t after);
+TG_FN uint64_t moe_submit_route(struct tg_rt *rt, const struct moe_layer *l,
+                                struct tg_tensor logits, uint64_t after);
+/* One layer on several ranks; returns the task after which y can be read (ranks.c). */
+TG_FN uint64_t moe_layer_over_ranks(struct tg_rt *rt, struct moe_layer *l, uint64_t before);
 
 #endif

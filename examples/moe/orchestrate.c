@@ -9,7 +9,7 @@
  *   AIV  combine   y = x + weight · answers
  *
  * The number of tasks depends on what the gate computed, so this needs a runtime that builds the
- * graph on the device.
+ * graph on the device. On several ranks a layer is another one (ranks.c).
  *
  * Why the experts do not add their answers to y themselves: only a tile's list says which rows it
  * would write, so a runtime that finds dependencies would have to assume all of y and run one tile
@@ -18,32 +18,14 @@
  */
 #include "moe.h"
 
-/* One layer's weights, and the tensors that one layer's tasks share. */
-struct layer {
-    struct tg_tensor gate; /* width, experts */
-    struct tg_tensor bias; /* experts */
-    struct tg_tensor w1;   /* experts, width, inner */
-    struct tg_tensor w2;   /* experts, inner, width */
-    struct tg_tensor counts;
-    struct tg_tensor x, y; /* n, width */
-    struct tg_tensor weight, order;
-    struct tg_tensor answers; /* n, width */
-    int64_t tile, divisor;
-};
-
 /* The expert tasks of one layer; combine waits for them. */
 struct experts {
     uint64_t task[MAX_EXPERT_TASKS];
     uint32_t n;
 };
 
-TG_INLINE int64_t at_most(int64_t value, int64_t limit)
-{
-    return value < limit ? value : limit;
-}
-
-TG_APART TG_FN static struct tg_tensor matrix(struct tg_rt *rt, unsigned dtype, int64_t rows,
-                                              int64_t cols)
+TG_APART TG_FN struct tg_tensor moe_matrix(struct tg_rt *rt, unsigned dtype, int64_t rows,
+                                           int64_t cols)
 {
     int64_t shape[2];
     shape[0] = rows;
@@ -51,8 +33,8 @@ TG_APART TG_FN static struct tg_tensor matrix(struct tg_rt *rt, unsigned dtype, 
     return tg_alloc(rt, dtype, 2, shape);
 }
 
-TG_APART TG_FN static uint64_t gate(struct tg_rt *rt, const struct layer *l,
-                                    struct tg_tensor logits, uint64_t after)
+TG_APART TG_FN uint64_t moe_submit_gate(struct tg_rt *rt, const struct moe_layer *l,
+                                        struct tg_tensor logits, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -64,8 +46,8 @@ TG_APART TG_FN static uint64_t gate(struct tg_rt *rt, const struct layer *l,
     return tg_submit(rt, MOE_GATE, &task);
 }
 
-TG_APART TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l,
-                                     struct tg_tensor logits, uint64_t after)
+TG_APART TG_FN uint64_t moe_submit_route(struct tg_rt *rt, const struct moe_layer *l,
+                                         struct tg_tensor logits, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -80,8 +62,8 @@ TG_APART TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l,
 }
 
 /* Submits tokens [from, to) of the order, all of which chose `expert`. */
-TG_APART TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer *l, int64_t expert,
-                                           int64_t from, int64_t to, uint64_t after)
+TG_APART TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct moe_layer *l,
+                                           int64_t expert, int64_t from, int64_t to, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -89,14 +71,15 @@ TG_APART TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer 
     tg_args_in(&task, tg_tensor_slice(l->order, 0, from, to, 1));
     tg_args_in(&task, tg_tensor_index(l->w1, 0, expert));
     tg_args_in(&task, tg_tensor_index(l->w2, 0, expert));
-    tg_args_out(&task, matrix(rt, TG_INT8, to - from, l->w1.shape[2])); /* used inside the task */
+    tg_args_out(&task,
+                moe_matrix(rt, TG_INT8, to - from, l->w1.shape[2])); /* used inside the task */
     tg_args_out(&task, tg_tensor_slice(l->answers, 0, from, to, 1));
     tg_args_i64(&task, l->divisor);
     tg_args_after(&task, after);
     return tg_submit(rt, MOE_EXPERT, &task);
 }
 
-TG_APART TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l,
+TG_APART TG_FN static uint64_t combine(struct tg_rt *rt, const struct moe_layer *l,
                                        const struct experts *ready, uint64_t routed)
 {
     struct tg_args task;
@@ -114,8 +97,9 @@ TG_APART TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l,
 
 /* Here the orchestration waits for the gate; tasks that were submitted before go on. Returns the
  * first token of the next expert. */
-TG_APART TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l, int64_t expert,
-                                         int64_t first, uint64_t routed, struct experts *tasks)
+TG_APART TG_FN static int64_t one_expert(struct tg_rt *rt, const struct moe_layer *l,
+                                         int64_t expert, int64_t first, uint64_t routed,
+                                         struct experts *tasks)
 {
     int64_t end = first + tg_read_i64(rt, tg_tensor_index(l->counts, 0, expert), routed);
     TG_SCOPE(rt) { /* memory that the tiles use internally is freed when this scope ends */
@@ -135,16 +119,16 @@ TG_APART TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l
  * which wrote x: `before` has waited for all tasks that read or wrote this layer's tensors in
  * earlier layers (combine waits for every expert, each expert for route, route for gate).
  */
-TG_APART TG_FN static uint64_t one_layer(struct tg_rt *rt, struct layer *l, uint64_t before)
+TG_APART TG_FN static uint64_t one_layer(struct tg_rt *rt, struct moe_layer *l, uint64_t before)
 {
     int64_t n = l->x.shape[0], experts = l->w1.shape[0], first = 0;
-    struct tg_tensor logits = matrix(rt, TG_INT32, n, experts);
+    struct tg_tensor logits = moe_matrix(rt, TG_INT32, n, experts);
     struct experts tasks;
     uint64_t routed;
     l->weight = tg_alloc(rt, TG_INT32, 1, &n);
     l->order = tg_alloc(rt, TG_INT32, 1, &n);
-    l->answers = matrix(rt, TG_INT32, n, l->x.shape[1]);
-    routed = route(rt, l, logits, gate(rt, l, logits, before));
+    l->answers = moe_matrix(rt, TG_INT32, n, l->x.shape[1]);
+    routed = moe_submit_route(rt, l, logits, moe_submit_gate(rt, l, logits, before));
     tasks.n = 0;
     for (int64_t expert = 0; expert < experts; expert++)
         first = one_expert(rt, l, expert, first, routed, &tasks);
@@ -163,11 +147,13 @@ TG_ORCHESTRATION(moe)
     int64_t layers = gates.shape[0];
     /* Activations between layers: each layer reads one of these and writes the other. */
     struct tg_tensor between[2];
-    struct layer l;
+    struct moe_layer l;
     uint64_t last = TG_TASK_NONE;
 
     l.tile = tg_args_get_i64(args, 0);
     l.divisor = tg_args_get_i64(args, 1);
+    l.ranks = tg_ranks(rt);
+    l.capacity = l.ranks > 1 ? tg_args_get_i64(args, 2) : 0;
     if (l.tile < 1 || l.divisor < 1) {
         tg_fail(rt, "tile and divisor must be at least 1");
         return;
@@ -184,7 +170,7 @@ TG_ORCHESTRATION(moe)
         l.w2 = tg_tensor_index(w2, 0, i);
         l.counts = tg_tensor_index(counts, 0, i);
         TG_SCOPE(rt) { /* one layer; its lists, logits and answers are freed at its end */
-            last = one_layer(rt, &l, last);
+            last = l.ranks > 1 ? moe_layer_over_ranks(rt, &l, last) : one_layer(rt, &l, last);
         }
     }
 }
