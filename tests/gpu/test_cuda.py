@@ -34,6 +34,7 @@ CASES = [
     ("cholesky", "ragged", within(1e-3, 1e-4)),
     ("mlp", "ragged", within(2e-2, 2e-2)),
     ("mlp", "fused", within(2e-2, 2e-2)),
+    ("ring_attention", "ragged", within(1e-4, 1e-3)),
     ("paged_attention", "ragged", within(1e-4, 1e-3)),
     ("paged_attention", "bfloat16", within(1e-4, 1e-3)),
 ]
