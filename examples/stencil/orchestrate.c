@@ -26,16 +26,6 @@ struct step {
     int64_t tile;
 };
 
-TG_INLINE int64_t at_most(int64_t value, int64_t limit)
-{
-    return value < limit ? value : limit;
-}
-
-TG_INLINE int64_t tiles_along(int64_t size, int64_t tile)
-{
-    return (size + tile - 1) / tile;
-}
-
 /* Cells of the grid before the step, counted without the border; index -1 and the one past the last
  * are the border itself, which only the input has. */
 TG_FN static struct tg_tensor cells(const struct step *s, int64_t row, int64_t rows, int64_t col,
@@ -96,32 +86,39 @@ TG_FN static void step_all(struct tg_rt *rt, const struct step *s, uint64_t *ids
     }
 }
 
-TG_ORCHESTRATION(stencil)
+TG_APART TG_FN static void stencil_alone(struct tg_rt *rt, const struct tg_args *args)
 {
     struct tg_tensor border = args->tensor[0];
     struct tg_tensor out = args->tensor[1];
-    int64_t steps = tg_args_get_i64(args, 0), tile = tg_args_get_i64(args, 1);
-    int64_t rows = out.shape[0], cols = out.shape[1];
+    int64_t steps = tg_args_get_i64(args, 0);
     uint64_t ids[2][STENCIL_MAX_TILES];
     struct tg_tensor buffer[2];
     struct step s;
 
-    if (tile < 1 || tiles_along(rows, tile) * tiles_along(cols, tile) > STENCIL_MAX_TILES) {
-        tg_fail(rt, "the grid must have at most 256 tiles: raise the tile");
-        return;
-    }
     /* The buffers alternate so that the last step writes the output; the first step reads the
      * input. The second buffer is allocated outside the rows' scopes, because it outlives them. */
     buffer[0] = out;
     buffer[1] = tg_alloc(rt, TG_FLOAT32, 2, out.shape);
     s.border = border;
-    s.from = tg_tensor_tile(border, 1, rows, 1, cols);
+    s.from = tg_tensor_tile(border, 1, out.shape[0], 1, out.shape[1]);
     s.previous = 0;
-    s.tile = tile;
+    s.tile = tg_args_get_i64(args, 1);
     for (int64_t left = steps - 1; left >= 0; left--) {
         s.to = buffer[left % 2];
         step_all(rt, &s, ids[left % 2]);
         s.from = s.to;
         s.previous = ids[left % 2];
     }
+}
+
+TG_ORCHESTRATION(stencil)
+{
+    const int64_t *shape = args->tensor[1].shape;
+    int64_t tile = tg_args_get_i64(args, 1);
+    if (tile < 1 || tiles_along(shape[0], tile) * tiles_along(shape[1], tile) > STENCIL_MAX_TILES)
+        tg_fail(rt, "the grid must have at most 256 tiles: raise the tile");
+    else if (tg_ranks(rt) > 1)
+        stencil_over_ranks(rt, args);
+    else
+        stencil_alone(rt, args);
 }
