@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <taskglass/workload.h>
 
 static const struct tg_kernel_def kernels[CHOLESKY_KERNELS] = {
@@ -19,22 +20,72 @@ static const struct tg_case_def cases[] = {
     {"large", "24 by 24 tiles, some thousand tasks", "n=384 tile=16"},
     {"ragged", "the size is not a multiple of the tile", "n=150 tile=32"},
     {"one", "a single tile", "n=16 tile=16"},
+    {"block_cyclic", "for several ranks: 9 by 9 tiles, the last of 6 rows", "n=70 tile=8"},
 };
 
 enum { MAX_SIZE = 1024 };
 
-/*
- * A symmetric matrix with numbers from -1 to 1, and n on the diagonal. In each row n is more than
- * the magnitudes of the other elements can add up to, so every eigenvalue is positive (Gershgorin).
- */
-static void fill(float *a, int64_t n, uint32_t seed)
+/* Which elements of the matrix this rank has: the tiles that cholesky.h deals to it, side by side.
+ * On one rank these are all of them, in their places. */
+struct share {
+    int64_t n, tile;
+    struct cholesky_grid grid;
+    int64_t rows, cols; /* of the matrix that this rank keeps */
+};
+
+/* Where row or column `at` is kept, counted from the first, or -1: another rank has it. */
+static int64_t kept_at(int64_t at, int64_t tile, int64_t places, int64_t which)
 {
-    for (int64_t i = 0; i < n; i++) {
+    int64_t number = at / tile;
+    return number % places == which ? number / places * tile + at % tile : -1;
+}
+
+static int64_t count_kept(int64_t n, int64_t tile, int64_t places, int64_t which)
+{
+    int64_t kept = 0;
+    for (int64_t at = 0; at < n; at++)
+        kept += kept_at(at, tile, places, which) >= 0;
+    return kept;
+}
+
+static struct share share_of(struct tg_case *c, int64_t n, int64_t tile)
+{
+    struct share s = {n, tile, cholesky_place(tg_case_rank(c), tg_case_ranks(c)), 0, 0};
+    s.rows = count_kept(n, tile, s.grid.down, s.grid.row);
+    s.cols = count_kept(n, tile, s.grid.across, s.grid.col);
+    return s;
+}
+
+/* The place of element (i, j) in what this rank keeps, or -1. */
+static int64_t place_of(const struct share *s, int64_t i, int64_t j)
+{
+    int64_t row = kept_at(i, s->tile, s->grid.down, s->grid.row);
+    int64_t col = kept_at(j, s->tile, s->grid.across, s->grid.col);
+    return row < 0 || col < 0 ? -1 : row * s->cols + col;
+}
+
+static void put(float *a, const struct share *s, int64_t i, int64_t j, float value)
+{
+    int64_t place = place_of(s, i, j);
+    if (place >= 0)
+        a[place] = value;
+}
+
+/*
+ * This rank's share of a symmetric matrix with numbers from -1 to 1, and n on the diagonal. In each
+ * row n is more than the magnitudes of the other elements can add up to, so every eigenvalue is
+ * positive (Gershgorin).
+ */
+static void fill(float *a, const struct share *s, uint32_t seed)
+{
+    for (int64_t i = 0; i < s->n; i++) {
         for (int64_t j = 0; j < i; j++) {
             seed = seed * 1664525u + 1013904223u;
-            a[i * n + j] = a[j * n + i] = (float)(seed >> 8) / 8388608.0f - 1.0f;
+            float value = (float)(seed >> 8) / 8388608.0f - 1.0f;
+            put(a, s, i, j, value);
+            put(a, s, j, i, value);
         }
-        a[i * n + i] = (float)n;
+        put(a, s, i, i, (float)s->n);
     }
 }
 
@@ -50,8 +101,11 @@ static void prepare(struct tg_case *c)
         tg_case_fail(c, "tile must be from 1 to 1024, and n at most 24 tiles");
         return;
     }
-    fill(tg_case_tensor(c, "a", TG_INOUT, TG_FLOAT32, 2, ((int64_t[]){n, n})), n, 1);
+    struct share s = share_of(c, n, tile);
+    fill(tg_case_tensor(c, "a", TG_INOUT, TG_FLOAT32, 2, ((int64_t[]){s.rows, s.cols})), &s, 1);
     tg_case_scalar(c, "tile", TG_INT64, (uint64_t)tile);
+    if (tg_case_ranks(c) > 1) /* a rank alone sees it in the shape */
+        tg_case_scalar(c, "n", TG_INT64, (uint64_t)n);
 }
 
 /* The factor in double, and for each element the largest possible error in float32. */
@@ -121,10 +175,11 @@ static void factorize(const struct factor *f, const float *a)
 
 /* The diagonal is large, and its error grows with it; the elements below it are small. So the
  * tolerance has two parts: the largest error below the diagonal, and the largest relative error on
- * it. */
+ * it. Both are those of the whole matrix, on every rank. */
 static void expect(struct tg_case *c, const struct factor *f, const float *a)
 {
     int64_t n = f->n;
+    struct share s = share_of(c, n, tg_case_int(c, "tile"));
     double below = 0, relative = 0;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < i; j++)
@@ -133,25 +188,41 @@ static void expect(struct tg_case *c, const struct factor *f, const float *a)
     }
     double *expected = tg_case_expect(c, "a", below, relative);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) /* above the diagonal A stays unchanged */
-            expected[i * n + j] = j <= i ? f->l[i * n + j] : (double)a[i * n + j];
+        for (int64_t j = 0; j < n; j++) { /* above the diagonal A stays unchanged */
+            int64_t place = place_of(&s, i, j);
+            if (place >= 0)
+                expected[place] = j <= i ? f->l[i * n + j] : (double)a[i * n + j];
+        }
+}
+
+/* The whole matrix: the input, or on a rank that has a share of it what all have. */
+static void fill_whole(struct tg_case *c, float *a, int64_t n)
+{
+    struct share all = {n, n, cholesky_place(0, 1), n, n};
+    if (tg_case_ranks(c) > 1)
+        fill(a, &all, 1);
+    else
+        memcpy(a, tg_case_input(c, "a"), (size_t)(n * n) * sizeof *a);
 }
 
 static void golden(struct tg_case *c)
 {
     int64_t n = tg_case_int(c, "n");
-    const float *a = tg_case_input(c, "a");
+    float *a = calloc((size_t)(n * n), sizeof *a);
     struct factor f = {n, calloc((size_t)(n * n), sizeof *f.l),
                        calloc((size_t)(n * n), sizeof *f.error)};
 
-    if (f.l && f.error) {
+    bool enough = a && f.l && f.error;
+    if (enough) {
+        fill_whole(c, a, n);
         factorize(&f, a);
         expect(c, &f, a);
-    } else {
-        tg_case_fail(c, "no memory for the golden values: make n smaller");
     }
+    free(a);
     free(f.l);
     free(f.error);
+    if (!enough)
+        tg_case_fail(c, "no memory for the golden values: make n smaller");
 }
 
 TG_WORKLOAD = {
@@ -166,4 +237,5 @@ TG_WORKLOAD = {
     .orchestrate_site = TG_SITE,
     .prepare = prepare,
     .golden = golden,
+    .communicates = 1,
 };
