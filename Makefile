@@ -33,6 +33,7 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@bench/tasks/run.py $(ARGS)
 	@bench/taskbench/run.py
 	@bench/graph/run.py
+	@bench/comm/run.py
 	@bench/record/run.py
 	@bench/scope/run.py
 	@bench/diff/run.py
