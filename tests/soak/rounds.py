@@ -273,18 +273,60 @@ def one_folder(machine, random, folder):
     check_account(folder, "a", lossless=True)
 
 
-def random_graphs(machine, random, folder):
-    """Random programs on every runtime, compared with their serial execution."""
-    seed = random.randrange(1 << 40)
-    program = machine.build / "tests" / "bin" / "contract.oracle"
-    environment = {**machine.environment(), "TASKGLASS_ORACLE_SEED": str(seed), "TASKGLASS_ORACLE_SECONDS": "10",
+def _contract(machine, folder, name, **variables):
+    """The tests of a contract program that compare random programs with their serial execution."""
+    program = machine.build / "tests" / "bin" / f"contract.{name}"
+    variables = {key: str(value) for key, value in variables.items()}
+    environment = {**machine.environment(), **variables,
                    "TASKGLASS_DEVICE_PROGRAM": str(machine.build / "lib/taskglass/taskglass-device"),
                    "TASKGLASS_TEST_WORKLOADS": str(machine.build / "tests/workloads")}
     with (folder / "commands").open("a") as log:
-        print(f"TASKGLASS_ORACLE_SEED={seed}", program, "serial_execution", file=log)
+        print(*(f"{key}={value}" for key, value in variables.items()), program, "serial_execution", file=log)
     process = subprocess.Popen([program, "serial_execution"], cwd=folder, env=environment, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    finish(process, ["contract.oracle"])
+    finish(process, [f"contract.{name}"])
+
+
+def random_graphs(machine, random, folder):
+    """Random programs on every runtime, compared with their serial execution."""
+    _contract(machine, folder, "oracle", TASKGLASS_ORACLE_SEED=random.randrange(1 << 40), TASKGLASS_ORACLE_SECONDS=10)
+
+
+def random_communication(machine, random, folder):
+    """Random programs of several ranks."""
+    _contract(machine, folder, "ranks", TASKGLASS_RANKS_SEED=random.randrange(1 << 40), TASKGLASS_RANKS_PROGRAMS=50)
+
+
+def kill_a_rank(machine, random, folder):
+    """Kills a rank, or the device of one, at some moment: the others end, and all recordings are good."""
+    ranks = random.randint(2, 4)
+    words = ["run", "--ranks", ranks, machine.build / "tests/workloads/ranks_ring.so", "--cores", 3, "--platform",
+             random.choice(machine.platforms), "--runtime", random.choice(machine.runtimes), "--device-memory", "256M",
+             "--ring-heap", "16M", "--dump-tensor", "--set", "steps=4000", "--set", "ms=1", "--output", "job"]
+    process = machine.start(folder, *words)
+    summary = folder / "job" / "ranks.json"
+    while not summary.exists() and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(random.random() * random.choice([0.05, 0.5, 2]))
+    rank = random.randrange(ranks)
+    pid = json.loads(summary.read_text())["rank"][rank]["pid"] if summary.exists() else 0
+    victims = [pid] if pid and random.random() < 0.7 else children(pid)
+    for victim in victims:
+        send(victim, signal.SIGKILL)
+    killed = time.monotonic()
+    if not victims:  # it had none yet
+        send(process.pid, signal.SIGTERM)
+    finish(process, words, codes=(3,) if victims else (3, -signal.SIGTERM))
+    with (folder / "commands").open("a") as log:
+        print(f"ended {time.monotonic() - killed:.2f} s after the kill of", "rank" if victims == [pid] else "device",
+              rank, file=log)
+    said = json.loads(summary.read_text())
+    expect("RUNNING" not in [one["status"] for one in said["rank"]], said)
+    expect(not victims or said["status"] in ("RANK_LOST", "DEVICE_LOST"), said)
+    for number in range(ranks):
+        if (folder / "job" / f"rank{number}" / "tensor_dump").exists():
+            machine.call(folder, "verify", folder / "job" / f"rank{number}")
+    machine.call(folder, "explain", "job", codes=(1,))
 
 
 def _tool(machine, folder, *words):
@@ -369,4 +411,5 @@ def maths(machine, random, folder):
 
 
 ROUNDS = {record_and_read: 6, kill_something: 4, pause: 3, interrupt: 3, small_limits: 3, full_disk: 2,
-          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2, shake: 2, large_trace: 1, maths: 1}
+          one_folder: 2, random_graphs: 2, random_communication: 2, kill_a_rank: 2, crafted: 2, fuzz: 2, faults: 2,
+          shake: 2, large_trace: 1, maths: 1}
