@@ -24,6 +24,7 @@ PLACES = {
     "taskglass": "bin/taskglass lib/*/taskglass/taskglass-serve lib/*/taskglass/workloads/vector_add.so share/man/man1/taskglass-run.1.gz "
                  "share/bash-completion/completions/taskglass share/zsh/vendor-completions/_taskglass "
                  "share/fish/vendor_completions.d/taskglass.fish share/doc/taskglass/copyright",
+    "taskglass-mpi": "lib/*/taskglass/taskglass-mpi-openmpi.so lib/*/taskglass/taskglass-mpi-mpich.so",
 }
 
 
