@@ -20,7 +20,7 @@ TABLES = {
     "6.1": "tg_journal_head", "6.3": "tg_record", "6.4": "tg_record_kernel", "6.5": "tg_record_summary",
     "6.7": "tg_record_packed", "9.1": "tg_control_head", "9.2": "tg_launch", "9.3": "tg_task_desc",
     "9.4": "tg_record_setup", "9.5": "tg_stream_head", "9.7": "tg_trace_setup", "9.8": "tg_trace_head",
-    "9.9": "tg_trace_event", "9.10": "tg_schedule_setup",
+    "9.9": "tg_trace_event", "9.10": "tg_schedule_setup", "9.11": "tg_comm_setup",
 }
 # What a sentence or a heading says.
 SAID = [
@@ -32,6 +32,8 @@ SAID = [
     (r"### 9\.9 Event \((\d+) bytes\)", "sizeof(struct tg_trace_event)"),
     (r"### 9\.10 Schedule \((\d+) bytes\)", "sizeof(struct tg_schedule_setup)"),
     (r"A pair has (\d+) bytes", "sizeof(struct tg_order_pair)"),
+    (r"### 9\.11 Communication \((\d+) bytes\)", "sizeof(struct tg_comm_setup)"),
+    (r"of 4096 entries of (\d+) bytes", "sizeof(struct tg_comm_count)"),
     (r"cursors of the rings \(offset (\d+)", "offsetof(struct tg_orchestration, cursors)"),
     (r"its report \(offset (\d+)", "offsetof(struct tg_orchestration, report)"),
     (r"\| (\d+); counted up when the control area", "TG_CONTROL_VERSION"),
@@ -61,8 +63,8 @@ def questions(text):
 
 
 def program(expressions):
-    headers = ["scope_stats", *(f"wire/{name}" for name in ("device", "journal", "orchestration", "schedule",
-                                                    "stream", "trace"))]
+    headers = ["scope_stats", *(f"wire/{name}" for name in ("comm", "device", "journal", "orchestration",
+                                                    "schedule", "stream", "trace"))]
     lines = ["#include <stddef.h>", "#include <stdio.h>"]
     lines += [f"#include <taskglass/{name}.h>" for name in headers]
     lines += ["int main(void) {"]

@@ -11,7 +11,7 @@ NAMED = re.compile(r"`([\w./-]+)`:\s*$")
 ENDINGS = {"c": (".c", ".h"), "cpp": (".cpp", ".hpp"), "python": (".py",)}
 # The only things that a reader may need and that this test does not have.
 NOT_HERE = re.compile(r"\bmake\b|\bpip install\b|\bsudo\b|\bcuda\b|\bnvcc\b|\bCUDA\b|\bgit clone\b"
-                      r"|\bdocker\b|\bssh\b|\btaskglass serve\b")  # another machine; a server, which does not end
+                      r"|\bdocker\b|\bssh\b|\bmpirun\b|\btaskglass serve\b")  # another machine; a server, which does not end
 
 COMMANDS = ("sh", "console")
 OUTPUTS = ("text", "json")
@@ -49,7 +49,8 @@ def finish(block, above):
         # Prose before a program may end in a word that is no file: "and `.execution`:".
         block.name = found[1] if found[1].endswith(ENDINGS.get(block.word, "")) else ""
     if block.not_run and not NOT_HERE.search(block.text):
-        raise Bad(block.line, "only blocks that need make, root, a GPU or another machine, or do not end, may be left out")
+        raise Bad(block.line, "only blocks that need make, root, a GPU, an MPI or another machine, or do not end, "
+                              "may be left out")
     if block.word == "" and re.search(r"^\s*\$ ", block.text, re.MULTILINE):
         raise Bad(block.line, "a block with commands needs a word after its fence: console or sh")
     if block.word not in (*COMMANDS, *OUTPUTS, *PROGRAMS, "") and not block.name:
