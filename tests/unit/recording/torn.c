@@ -188,13 +188,33 @@ TEST(a_journal_that_is_still_written_is_left_alone)
     tg_dump_destroy(writer);
 }
 
-/* Creates recordings in one directory, again and again, until the process is killed. */
-static void create_until_killed(void)
+/* Creates recordings in one directory, again and again, until the process is killed. Closes `created` after
+ * the first. */
+static void create_until_killed(int created)
 {
     struct tg_dump_writer *writer;
-    while (tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, &writer, NULL) == TG_OK)
+    while (tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, &writer, NULL) == TG_OK) {
         tg_dump_destroy(writer);
+        close(created);
+        created = -1;
+    }
     _exit(1);
+}
+
+/* Starts such a process. `is_waited_for`: it has created a recording when this returns. */
+static pid_t start_creating(bool is_waited_for)
+{
+    int created[2];
+    char none;
+    REQUIRE(pipe(created) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        create_until_killed(created[1]);
+    close(created[1]);
+    if (is_waited_for)
+        CHECK_EQ_I(read(created[0], &none, 1), 0);
+    close(created[0]);
+    return child;
 }
 
 TEST(a_journal_that_has_its_name_has_its_head)
@@ -204,9 +224,7 @@ TEST(a_journal_that_has_its_name_has_its_head)
     dump_make_dir();
     for (unsigned i = 0; i < 100; i++) {
         int ended;
-        pid_t child = fork();
-        if (child == 0)
-            create_until_killed();
+        pid_t child = start_creating(i % 2 == 1);
         usleep(i * 37 % 1500);
         kill(child, SIGKILL);
         CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended));
