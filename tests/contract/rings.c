@@ -212,6 +212,16 @@ CONTRACT(nothing_can_be_added_to_a_graph_that_the_device_builds)
 
 /* ── waiting for room ──────────────────────────────────────────────────────────────────── */
 
+/* A run that did not get its CPUs is not warned of, because its waits may have been the machine's: there a later
+ * one will do. */
+static struct tg_run_result run_until_warned(struct orchestrated *o)
+{
+    struct tg_run_result result = orchestrated_run(o);
+    for (int more = 0; more < 30 && result.orchestration.warning == TG_OK; more++)
+        result = orchestrated_run(o);
+    return result;
+}
+
 CONTRACT(an_orchestration_that_waits_for_slots_is_warned_of)
 {
     struct tg_device *device = open_device(3, 0);
@@ -220,7 +230,7 @@ CONTRACT(an_orchestration_that_waits_for_slots_is_warned_of)
     {
         struct orchestrated o = orchestrated_make(
             device, runtime, (struct orchestration){RINGS_slow, 40, 0, 10000}, &rings);
-        struct tg_run_result result = orchestrated_run(&o);
+        struct tg_run_result result = run_until_warned(&o);
         CHECK_EQ_S(tg_status_name(result.orchestration.warning), "RING_BUFFER_BACKPRESSURE");
         CHECK_HAS(result.orchestration.text, "--ring-task-window");
         CHECK(result.orchestration.wait_seconds > 0.5 * result.orchestration.seconds);
