@@ -10,7 +10,7 @@ import shlex
 
 import pytest
 
-from conftest import PLATFORMS, workload
+from conftest import PLATFORMS, until_warned, workload
 from platforms import AT_ONCE, FAR_LIMIT, GPU, limits_for, simulators_only, until
 
 AICPU, TENSORMAP = "aicpu_build_graph", "tensormap_and_ringbuffer"
@@ -216,7 +216,7 @@ def test_every_size_of_the_rings_gives_the_same(tg, runtime, depth):
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_waiting_for_room_most_of_the_time_is_a_warning(rings, runtime):
-    result, report = rings(runtime, "slow", "--ring-task-window", "4")
+    result, report = until_warned(lambda: rings(runtime, "slow", "--ring-task-window", "4"))
     assert result.returncode == 0, result
     assert result.stderr.startswith("taskglass: warning: RING_BUFFER_BACKPRESSURE: ")
     assert "task slots" in result.stderr and "--ring-task-window" in result.stderr

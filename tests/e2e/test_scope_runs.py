@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conftest import PLATFORMS, workload
+from conftest import PLATFORMS, until_warned, workload
 from test_rings import AICPU, RUNTIMES, TENSORMAP, site
 
 RINGS = workload("rings")
@@ -110,7 +110,7 @@ def check_warning(result, words, option):
 @pytest.mark.parametrize("resource,runtime,case,option,value,params,ring,words", WAITS, ids=NAMES)
 def test_what_was_waited_for_reads_full_and_its_advice_ends_the_waiting(
         rings, resource, runtime, case, option, value, params, ring, words):
-    result, document = rings(runtime, case, option, value, **params)
+    result, document = until_warned(lambda: rings(runtime, case, option, value, **params))
     need = needs(document)[resource, ring]
     assert need["waits"] > 0 and need["verdict"] == "full"
     assert need["peak"] == need["capacity"] == value
