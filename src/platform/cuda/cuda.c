@@ -181,11 +181,12 @@ static tg_status pin_new(struct tg_cuda *c, uint64_t size, uint64_t *offset, str
 /* Gives memory back to the system. */
 static void unpin(struct tg_cuda *c, uint64_t offset)
 {
-    struct tg_process_message m = {.type = TG_PROCESS_UNPIN, .address = c->process.base + offset};
-    m.size = tg_heap_give(&c->process.heap, offset);
+    uint64_t size = tg_heap_give(&c->process.heap, offset);
+    struct tg_process_message m = {
+        .type = TG_PROCESS_UNPIN, .address = c->process.base + offset, .size = size};
     if (c->process.pid != 0)
         (void)request(c, &m, NULL); /* a device that has ended needs no unpin */
-    (void)madvise(c->process.map + offset, m.size, MADV_REMOVE);
+    (void)madvise(c->process.map + offset, size, MADV_REMOVE);
 }
 
 static struct kept take_kept(struct tg_cuda *c, uint32_t i)
