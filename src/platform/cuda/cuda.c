@@ -164,6 +164,13 @@ static uint64_t in_steps(uint64_t bytes)
     return bytes ? (bytes + step - 1) / step * step : PAGE;
 }
 
+/* Gives memory back to the system. */
+static void give_back(struct tg_cuda *c, uint64_t offset)
+{
+    uint64_t size = tg_heap_give(&c->process.heap, offset);
+    (void)madvise(c->process.map + offset, size, MADV_REMOVE);
+}
+
 /* Allocates pages and has the driver register them, so that the GPU can use them. */
 static tg_status pin_new(struct tg_cuda *c, uint64_t size, uint64_t *offset, struct tg_error *error)
 {
@@ -174,19 +181,18 @@ static tg_status pin_new(struct tg_cuda *c, uint64_t size, uint64_t *offset, str
     pin.address = c->process.base + *offset;
     status = request(c, &pin, error);
     if (status != TG_OK)
-        tg_heap_give(&c->process.heap, *offset);
+        give_back(c, *offset); /* the process has touched it already */
     return status;
 }
 
-/* Gives memory back to the system. */
 static void unpin(struct tg_cuda *c, uint64_t offset)
 {
-    uint64_t size = tg_heap_give(&c->process.heap, offset);
-    struct tg_process_message m = {
-        .type = TG_PROCESS_UNPIN, .address = c->process.base + offset, .size = size};
+    struct tg_process_message m = {.type = TG_PROCESS_UNPIN,
+                                   .address = c->process.base + offset,
+                                   .size = tg_heap_size(&c->process.heap, offset)};
     if (c->process.pid != 0)
         (void)request(c, &m, NULL); /* a device that has ended needs no unpin */
-    (void)madvise(c->process.map + offset, size, MADV_REMOVE);
+    give_back(c, offset);
 }
 
 static struct kept take_kept(struct tg_cuda *c, uint32_t i)

@@ -2,6 +2,7 @@
 /* The memory that the host shares with a GPU: the test answers for the GPU's process, which may be wrong, or lie. */
 #include "platform/cuda/cuda.c" /* for its functions and for struct tg_cuda */
 #include "test.h"
+#include <sys/stat.h>
 
 enum { SIZE = 1 << 20, PIECE = 64 << 10 };
 
@@ -57,6 +58,13 @@ static uint64_t take(uint64_t bytes)
     return address - c.process.base;
 }
 
+static uint64_t provided(void)
+{
+    struct stat is;
+    REQUIRE(fstat(c.process.memory_fd, &is) == 0);
+    return (uint64_t)is.st_blocks * 512;
+}
+
 TEST(an_answer_does_not_say_how_much_memory_is_given_back)
 {
     begin();
@@ -69,6 +77,19 @@ TEST(an_answer_does_not_say_how_much_memory_is_given_back)
     CHECK_EQ_U(c.process.map[a], 0);
     CHECK_EQ_U(c.process.map[b], 2);
     CHECK_EQ_U(c.process.map[b + PIECE - 1], 2);
+    end();
+}
+
+/* The process has touched it before the driver refused it. */
+TEST(memory_that_cannot_be_registered_goes_back_to_the_system)
+{
+    uint64_t address = 0;
+    begin();
+    memset(c.process.map, 1, PIECE);
+    answer(TG_NO_MEMORY, PIECE);
+    CHECK_EQ_I(alloc_shared(&c, PIECE, &address, NULL), TG_NO_MEMORY);
+    CHECK_EQ_U(provided(), 0);
+    CHECK_EQ_U(c.process.heap.bytes_free, SIZE);
     end();
 }
 
