@@ -185,14 +185,15 @@ static tg_status pin_new(struct tg_cuda *c, uint64_t size, uint64_t *offset, str
     return status;
 }
 
+/* What the driver still has stays taken until the device closes: it would not register it again. */
 static void unpin(struct tg_cuda *c, uint64_t offset)
 {
     struct tg_process_message m = {.type = TG_PROCESS_UNPIN,
                                    .address = c->process.base + offset,
                                    .size = tg_heap_size(&c->process.heap, offset)};
-    if (c->process.pid != 0)
-        (void)request(c, &m, NULL); /* a device that has ended needs no unpin */
-    give_back(c, offset);
+    bool has_ended = c->process.pid == 0; /* it needs no unpin */
+    if (has_ended || request(c, &m, NULL) == TG_OK)
+        give_back(c, offset);
 }
 
 static struct kept take_kept(struct tg_cuda *c, uint32_t i)

@@ -93,6 +93,17 @@ TEST(memory_that_cannot_be_registered_goes_back_to_the_system)
     end();
 }
 
+TEST(memory_that_stays_registered_is_not_handed_out_again)
+{
+    begin();
+    uint64_t a = take(PIECE);
+    answer(TG_DEVICE_LOST, PIECE);
+    unpin(&c, a);
+    (void)request_made();
+    CHECK(take(PIECE) != a);
+    end();
+}
+
 TEST(memory_that_was_freed_is_kept_and_used_again)
 {
     uint64_t address = 0;
