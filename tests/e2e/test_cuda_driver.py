@@ -297,6 +297,14 @@ def test_ptx_that_the_driver_refuses_is_named(several):
     assert result.returncode == 2 and "mine.cubin" in result.stderr and "UNSUPPORTED: " in result.stderr
 
 
+def test_only_an_image_is_given_to_the_driver_as_one(several):
+    """The driver takes other bytes for PTX, whose end it looks for."""
+    for member in (BAD, ptx(90, kernel=("vector_add_tile",), orchestration=("vector_add",)), b"\x7fEL"):
+        result = several({"sm_90.cubin": member}, 90)
+        assert result.returncode == 2
+        assert "IO_ERROR: " in result.stderr and "mine.cubin is cut short or damaged; build it again" in result.stderr
+
+
 @pytest.mark.parametrize("cut", [8, 9, 40, 68, 100, -1])
 def test_an_archive_that_is_cut_is_named(several, cut):
     result = several(archive({"sm_90.cubin": GOOD.read_bytes()})[:cut], 90)

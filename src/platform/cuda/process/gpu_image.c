@@ -6,6 +6,7 @@
  */
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/cuda/process/image_file.h"
+#include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,13 +71,22 @@ static tg_status load_bytes(const struct tg_cuda_device *d, const char *path, co
     return result == CUDA_SUCCESS ? TG_OK : refused(d, result, path, why, size);
 }
 
+/* The driver is not told how large an image is. What is no image it would take for text, up to some zero byte. */
+static bool is_image(const struct tg_image_member *member)
+{
+    return member->size >= SELFMAG && memcmp(member->bytes, ELFMAG, SELFMAG) == 0;
+}
+
 /* A copy, because in the archive an image lies at any even offset. */
 static tg_status load_member(const struct tg_cuda_device *d, const char *path,
                              const struct tg_image_member *member, struct tg_cuda_image *image,
                              CUmodule *module, char *why, size_t size)
 {
-    char *copy = malloc(member->size + 1);
+    char *copy;
     tg_status status;
+    if (!is_image(member))
+        return tg_cuda_damaged(path, member->size, why, size);
+    copy = malloc(member->size);
     if (copy == NULL)
         return TG_NO_MEMORY;
     memcpy(copy, member->bytes, member->size);
