@@ -93,7 +93,8 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
         module_free(module);
         return status;
     }
-    device->n_kernels += module->n_kernels;
+    /* One number at least: the device tells modules apart by the number of their first kernel. */
+    device->n_kernels += module->n_kernels > 0 ? module->n_kernels : 1;
     module->next = device->modules;
     device->modules = module;
     *out = module;

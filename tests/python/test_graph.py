@@ -2,8 +2,10 @@
 """Graphs built and run from Python."""
 
 import math
+import os
 import pathlib
 import shutil
+import subprocess
 import threading
 import time
 import warnings
@@ -15,7 +17,7 @@ import wire_reader
 from recordings import TYPES
 from taskglass import In, InOut, Out, Scalar
 
-from conftest import PLATFORMS, assert_gone, test_workload
+from conftest import BUILD, GPU, PLATFORMS, ROOT, assert_gone, test_workload
 
 
 @pytest.fixture(params=PLATFORMS)
@@ -497,3 +499,41 @@ def test_what_is_no_transport_and_no_folder_is_refused(chain_of_two, tmp_path):
         chain_of_two.run(scope_stats=True)
     with pytest.raises(taskglass.IoError):
         chain_of_two.run(trace=tmp_path / "nowhere" / "run.json")
+
+
+# --- modules without kernels ----------------------------------------------------------------------
+
+WITHOUT_KERNELS = """
+#include <taskglass/workload.h>
+#include <taskglass/orchestration.h>
+TG_ORCHESTRATION(NAME)
+{
+    (void)args;
+    tg_fail(rt, TEXT);
+}
+static void prepare(struct tg_case *c)
+{
+    (void)c;
+}
+static const struct tg_case_def cases[] = {{"only", "no task", ""}};
+TG_WORKLOAD = {TG_WORKLOAD_HEAD, .name = TEXT, .summary = "no task", .cases = cases, .n_cases = 1,
+               .orchestrate = NAME, .orchestrate_site = TG_SITE, .prepare = prepare, .golden = prepare};
+"""
+
+
+@pytest.mark.skipif(GPU, reason="the modules have no code for a GPU")
+@pytest.mark.parametrize("runtime", ["aicpu_build_graph", "tensormap_and_ringbuffer"])
+def test_a_module_without_kernels_runs_its_own_orchestration(tmp_path, device, runtime):
+    compiler = shutil.which("cc") or pytest.skip("no C compiler here")
+    include = next(each for each in (ROOT / "include", BUILD / "include") if each.exists())
+    (tmp_path / "none.c").write_text(WITHOUT_KERNELS)
+    modules = {}
+    for name in ("first", "second"):
+        subprocess.run([compiler, "-shared", "-fPIC", f"-DNAME={name}", f'-DTEXT="{name}"', "-I", include, "-o",
+                        tmp_path / f"{name}.so", tmp_path / "none.c"], check=True,
+                       env={**os.environ, "LD_PRELOAD": ""})
+        modules[name] = device.load(tmp_path / f"{name}.so")
+    for name, module in modules.items():
+        with module.orchestrate(runtime=runtime, heap=1 << 16, task_window=16) as graph:
+            with pytest.raises(taskglass.BadArgument, match=name):
+                graph.run()
