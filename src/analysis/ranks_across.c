@@ -374,6 +374,28 @@ static bool is_first_with(const struct across *x, uint32_t rank, uint64_t number
     return true;
 }
 
+/* A call of all ranks is in the file of each, so that one whole file tells of all of them. If there is none, the calls
+ * that no file tells of may have other results. */
+static void tell_gap(struct across *x)
+{
+    struct tg_ranks_same same = {.verdict = TG_VERDICT_UNKNOWN, .name = "calls that no file has"};
+    uint32_t lacking = UINT32_MAX;
+    for (uint32_t r = 0; r < x->sides.n; r++) {
+        struct tg_calls_info info = {0};
+        tg_calls_get_info(x->sides.side[r].calls, &info);
+        if (info.is_complete)
+            return;
+        if (x->sides.side[r].calls && lacking == UINT32_MAX)
+            lacking = r;
+    }
+    if (lacking == UINT32_MAX)
+        return;
+    snprintf(same.text, sizeof same.text,
+             "no rank's " TG_CALLS_FILE " has all of its calls; rank %u: %s", lacking,
+             x->sides.side[lacking].damaged > 0 ? "lines cannot be read" : "it has no end");
+    tell(x, &same);
+}
+
 static void judge_calls(struct across *x)
 {
     struct tg_call call;
@@ -381,6 +403,8 @@ static void judge_calls(struct across *x)
         for (uint64_t i = 0; !x->is_over && tg_calls_get(x->sides.side[r].calls, i, &call); i++)
             if (shares_result(call.kind) && is_first_with(x, r, call.number))
                 judge_call(x, &call);
+    if (!x->is_over && x->sum->tensors > 0)
+        tell_gap(x);
 }
 
 /* ── selected records ──────────────────────────────────────────────────────────────────── */

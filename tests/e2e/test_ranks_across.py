@@ -90,7 +90,7 @@ def call(task, name, elements, number=0, peer=None, tag=None, operation=None):
 
 
 def write_calls(folder, rank, ranks, calls):
-    lines = [{"version": 1, "rank": rank, "ranks": ranks}, *calls]
+    lines = [{"version": 1, "rank": rank, "ranks": ranks}, *calls, {"end": True, "calls": len(calls)}]
     (folder / "comm.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
@@ -202,6 +202,23 @@ def test_selected_records_of_other_arguments_are_not_compared(tg):
     write_job(tg, "job", [[record(1, "k", AFTER, OUT, argument, [argument])] for argument in (0, 1)], [])
     code, tensor = across(tg, "job", "--kernel", "k")
     assert (code, tensor["result"]) == (2, "not known") and "rank 1 has task 1 k argument 1" in tensor["text"]
+# --- calls that no file has -------------------------------------------------------------------------
+
+def cut_calls(folder, rank, to):
+    path = folder / f"rank{rank}" / "comm.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:to]))
+
+
+def test_without_one_whole_file_of_calls_there_may_be_others(tg):
+    """All ranks were killed after their first call, as far as their files say."""
+    folder = reduced(tg, "job", (7, 7))
+    cut_calls(folder, 0, -1)
+    assert across(tg, "job")[0] == 0  # the other one has them all
+    cut_calls(folder, 1, -1)
+    result = tg("diff", "--across", "ranks", "job", "--json")
+    document = json.loads(result.stdout)
+    assert (result.returncode, document["result"], document["equal"], document["not_known"]) == (2, "not known", 1, 1)
+    assert "no rank's comm.jsonl has all of its calls; rank 0: it has no end" in document["tensors"][0]["text"]
 
 
 # --- whose files ------------------------------------------------------------------------------------
