@@ -196,7 +196,8 @@ struct tg_ranks_sameness {
 /*
  * Compares results of tg_all_reduce, tg_broadcast and tg_all_gather on all ranks, or, if `query` selects
  * records, those: the n-th on each rank in the order of tasks, stages and arguments. If ranks have different numbers
- * of them, or the n-th are of different kernels, stages or arguments, that is UNKNOWN. Bit for bit, unless
+ * of them, or the n-th are of different kernels, stages or arguments, or of different tasks where every recording lacks
+ * records, that is UNKNOWN. So are the calls that no file has, if no rank's calls are complete. Bit for bit, unless
  * options->rules has tolerances: then each rank is compared with each other one that has other bits.
  * NOT_FOUND: there is nothing to compare (says why).
  */

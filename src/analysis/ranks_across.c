@@ -470,8 +470,18 @@ static bool is_same_place(const struct tg_entry *a, const struct tg_entry *b)
            strcmp(kernel_of(a), kernel_of(b)) == 0;
 }
 
-/* The n-th that is selected on each rank. */
-static void judge_place(struct across *x, const struct places *places, size_t n)
+/* Where every recording lacks records, each may lack another one, although all have the same number of those that are
+ * selected. A recording that lacks nothing says that the others lack none of these. */
+static bool may_be_shifted(const struct across *x)
+{
+    for (uint32_t r = 0; r < x->sides.n; r++)
+        if (x->sides.side[r].recording && tg_recording_is_whole(x->sides.side[r].recording))
+            return false;
+    return true;
+}
+
+/* The n-th that is selected on each rank. If they may be shifted, the n-th must be of the same task. */
+static void judge_place(struct across *x, const struct places *places, size_t n, bool may_shift)
 {
     struct tg_ranks_same same = {.verdict = TG_VERDICT_UNKNOWN};
     const struct tensor *first = NULL;
@@ -484,7 +494,8 @@ static void judge_place(struct across *x, const struct places *places, size_t n)
         if (tensor->is_there && !first)
             first = tensor;
         else if (tensor->is_there && other == UINT32_MAX &&
-                 !is_same_place(&first->entry, &tensor->entry))
+                 (!is_same_place(&first->entry, &tensor->entry) ||
+                  (may_shift && first->entry.record.task_id != tensor->entry.record.task_id)))
             other = r;
     }
     if (first)
@@ -531,8 +542,9 @@ static void judge_places(struct across *x, const struct places *places, size_t m
         tell_counts(x, places, a, b);
         return;
     }
+    bool may_shift = most > 0 && may_be_shifted(x);
     for (size_t n = 0; n < most && !x->is_over; n++)
-        judge_place(x, places, n);
+        judge_place(x, places, n, may_shift);
 }
 
 static bool judge_selected(struct across *x, const struct tg_query *query)

@@ -199,6 +199,14 @@ static bool find_records(struct tg_rank_side *side)
     return true;
 }
 
+bool tg_recording_is_whole(const struct tg_recording *recording)
+{
+    struct tg_recording_info info;
+    struct tg_note note;
+    tg_recording_get_info(recording, &info);
+    return !tg_recording_note(&info, 0, &note);
+}
+
 /* What a stranger wrote, or what is not there, makes that rank unknown; a machine that fails ends it. */
 static bool is_fatal(tg_status status)
 {

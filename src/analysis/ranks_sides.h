@@ -36,6 +36,9 @@ void tg_rank_sides_close(struct tg_rank_sides *sides);
 /* Asks every recording whether its files are still what they were. */
 tg_status tg_rank_sides_check(const struct tg_rank_sides *sides, struct tg_error *error);
 
+/* True if the recording says nothing that it lacks: then the n-th record that is selected is the n-th that was made. */
+bool tg_recording_is_whole(const struct tg_recording *recording);
+
 /* "tg_recv", "sum"; "?" for a number that is none. */
 const char *tg_call_name(uint32_t kind);
 const char *tg_operation_name(int32_t operation);

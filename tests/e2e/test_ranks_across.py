@@ -62,7 +62,7 @@ def argument_record(number, kernels, entry, position):
     return sealed(made, 4), data[:stored]
 
 
-def write_recording(folder, records):
+def write_recording(folder, records, lost=0):
     """A journal of version 1."""
     kernels = sorted({entry["kernel"] for entry in records})
     made = sealed(struct.pack("<QIIIIIIII", 0x3130636572746774, 1, 256, 256, 1, 0, 5, 0, 0) +
@@ -76,7 +76,7 @@ def write_recording(folder, records):
         stages[entry["stage"]] += 1
         roles[entry["role"]] += 1
     end = struct.pack("<HHI", 3, 1, 0) + struct.pack(
-        "<21Q", len(records), len(records), *[0] * 6, 0, 0, len(payload), *stages, *roles[1:], 0, 0, 0, 0)
+        "<21Q", len(records) + lost, len(records), lost, *[0] * 5, 0, 0, len(payload), *stages, *roles[1:], 0, 0, 0, 0)
     made += sealed(end.ljust(256, b"\0"), 4)
     (folder / "tensor_dump").mkdir()
     (folder / "tensor_dump" / "tensor_dump.rec").write_bytes(made)
@@ -100,8 +100,8 @@ def change_ranks(folder, change):
     (folder / "ranks.json").write_text(json.dumps(document))
 
 
-def write_job(tg, name, ranks, calls):
-    """`ranks`: the records of each."""
+def write_job(tg, name, ranks, calls, lost=()):
+    """`ranks`: the records of each. `lost`: how many more it lost."""
     folder = tg.directory / name
     folder.mkdir()
     clock = {"offset_ns": "0", "drift": 0.0, "at_ns": "0", "error_ns": 0, "samples": 1}
@@ -111,7 +111,7 @@ def write_job(tg, name, ranks, calls):
                                   "status": "OK", "error": "", "clock": clock} for i in range(len(ranks))]}))
     for i, records in enumerate(ranks):
         (folder / f"rank{i}").mkdir()
-        write_recording(folder / f"rank{i}", records)
+        write_recording(folder / f"rank{i}", records, lost[i] if lost else 0)
         write_calls(folder / f"rank{i}", i, len(ranks), calls)
     return folder
 
@@ -202,6 +202,29 @@ def test_selected_records_of_other_arguments_are_not_compared(tg):
     write_job(tg, "job", [[record(1, "k", AFTER, OUT, argument, [argument])] for argument in (0, 1)], [])
     code, tensor = across(tg, "job", "--kernel", "k")
     assert (code, tensor["result"]) == (2, "not known") and "rank 1 has task 1 k argument 1" in tensor["text"]
+
+
+def three_of_four(*lacking):
+    """For each rank a kernel's tasks 1 to 4, which leave their number, without one of them."""
+    return [[record(task, "k", AFTER, OUT, 0, [task]) for task in (1, 2, 3, 4) if task != lack] for lack in lacking]
+
+
+def test_records_that_each_rank_lost_another_of_accuse_nobody(tg):
+    """All have three, and the second of rank 0 is not the second of rank 1."""
+    write_job(tg, "job", three_of_four(2, 3), [], lost=(1, 1))
+    result = tg("diff", "--across", "ranks", "job", "--kernel", "k", "--all", "--json")
+    tensors = json.loads(result.stdout)["tensors"]
+    assert [each["result"] for each in tensors] == ["equal", "not known", "equal"]
+    assert "rank 1 has task 2 k" in tensors[1]["text"] and result.returncode == 2
+
+
+def test_a_recording_without_losses_says_which_records_belong_together(tg):
+    """A rank that submits one task less has other ids; as many records as where none is missing are all of them."""
+    write_job(tg, "job", [[record(task + rank, "k", AFTER, OUT, 0, [task]) for task in (1, 2)] for rank in (0, 1)], [],
+              lost=(0, 5))
+    assert tg("diff", "--across", "ranks", "job", "--kernel", "k").returncode == 0
+
+
 # --- calls that no file has -------------------------------------------------------------------------
 
 def cut_calls(folder, rank, to):
