@@ -199,7 +199,7 @@ struct tg_ranks_sameness {
  * of them, or the n-th are of different kernels, stages or arguments, or of different tasks where every recording lacks
  * records, that is UNKNOWN. So are the calls that no file has, if no rank's calls are complete. Bit for bit, unless
  * options->rules has tolerances: then each rank is compared with each other one that has other bits.
- * NOT_FOUND: there is nothing to compare (says why).
+ * NOT_FOUND: there is nothing to compare, as in a run of one rank (says why).
  */
 TG_API tg_status tg_ranks_across(const struct tg_ranks *ranks, const struct tg_query *query,
                                  const struct tg_diff_options *options, tg_ranks_same_fn tell,

@@ -568,6 +568,9 @@ static bool judge_selected(struct across *x, const struct tg_query *query)
 
 static tg_status run(struct across *x, const struct tg_query *query, struct tg_error *error)
 {
+    if (x->sides.n < 2)
+        return tg_error_set(error, TG_NOT_FOUND,
+                            "the run has one rank, and nothing to compare it with");
     x->tensor = calloc(x->sides.n, sizeof *x->tensor);
     x->class = calloc(x->sides.n, sizeof *x->class);
     bool is_good = x->tensor && x->class;

@@ -225,6 +225,14 @@ def test_a_recording_without_losses_says_which_records_belong_together(tg):
     assert tg("diff", "--across", "ranks", "job", "--kernel", "k").returncode == 0
 
 
+def test_one_rank_is_compared_with_nothing(tg):
+    reduced(tg, "job", (7,))
+    for options in (), ("--kernel", "tg_all_reduce", "--stage", "after"):
+        result = tg("diff", "--across", "ranks", "job", *options)
+        assert result.returncode == 2 and one_line(result.stderr)
+        assert "nothing to compare: the run has one rank" in result.stderr
+
+
 # --- calls that no file has -------------------------------------------------------------------------
 
 def cut_calls(folder, rank, to):
