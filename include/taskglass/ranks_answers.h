@@ -264,8 +264,9 @@ typedef int (*tg_shard_fn)(void *context, const struct tg_shard_result *result);
 /*
  * Compares the tensors of one device with what the ranks have. A part that is missing, or of another type or
  * shape, makes a tensor UNKNOWN unless another part of it DIFFERS. Parts that are split must be all blocks of the
- * whole. Summands are reduced as tg_all_reduce does; integers wrap around. NOT_FOUND: a shard selects
- * nothing.
+ * whole. Summands are reduced as tg_all_reduce does; integers wrap around. Of tensors that are selected by kernel, which
+ * belong together is UNKNOWN, in one result for all of them, if the sides have different numbers of them, if every
+ * recording lacks records, or if one does of which tiles are put together. NOT_FOUND: a shard selects nothing.
  */
 TG_API tg_status tg_ranks_compare(const struct tg_recording *one, const struct tg_ranks *many,
                                   const struct tg_shard *shard, size_t n_shards,

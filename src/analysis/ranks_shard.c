@@ -267,6 +267,79 @@ static void compare_tensor(struct comparing *c, size_t number)
     c->is_over = c->tell && c->tell(c->context, result) != 0;
 }
 
+/* ── which belong together ─────────────────────────────────────────────────────────────── */
+
+static bool lacks_records(const struct tg_selected *selected)
+{
+    return !tg_recording_is_whole(selected->recording);
+}
+
+/* The first rank that has tensors and whose recording lacks records, or has another number of tensors than the one
+ * device; the number of ranks if there is none. */
+static uint32_t find_rank(const struct comparing *c, bool lacks)
+{
+    uint32_t r = 0;
+    for (; r < c->sides.n; r++) {
+        const struct tg_selected *part = &c->part[r];
+        size_t count = part->recording ? tg_selected_count(part) : 0;
+        if (count > 0 && (lacks ? lacks_records(part) : count != tg_selected_count(&c->whole)))
+            break;
+    }
+    return r;
+}
+
+static bool any_is_whole(const struct comparing *c)
+{
+    for (uint32_t r = 0; r < c->sides.n; r++)
+        if (c->part[r].recording && tg_selected_count(&c->part[r]) > 0 &&
+            !lacks_records(&c->part[r]))
+            return true;
+    return !lacks_records(&c->whole);
+}
+
+static void tell_unknown(struct comparing *c, const char *why)
+{
+    struct tg_shard_result result = {.shard = c->shard,
+                                     .task_one = TG_TASK_NONE,
+                                     .task_rank = TG_TASK_NONE,
+                                     .verdict = TG_VERDICT_UNKNOWN};
+    snprintf(result.text, sizeof result.text, "%s", why);
+    c->sum->tensors++;
+    c->sum->unknown++;
+    c->is_over = c->tell && c->tell(c->context, &result) != 0;
+}
+
+/* The n-th tensor of the one device goes with the n-th of each rank. Where one side has more of them than another, or
+ * lacks records, the n-th may be another one, and tiles may be of another time: a difference would accuse a task that
+ * did nothing wrong. Tells so, and returns true, if it is not known which belong together. */
+static bool tell_shifted(struct comparing *c)
+{
+    char why[TG_RANKS_TEXT], who[32] = "the one device";
+    uint32_t other = find_rank(c, false), lacking = find_rank(c, true);
+    bool lacks = lacks_records(&c->whole);
+    bool is_joined =
+        (lacks && c->whole.is_joined) || (lacking < c->sides.n && c->part[lacking].is_joined);
+    size_t count = tg_selected_count(&c->whole);
+    if (c->shard->task[0] != TG_TASK_NONE && c->shard->task[1] != TG_TASK_NONE)
+        return false;
+    if (!lacks)
+        snprintf(who, sizeof who, "rank %u", lacking);
+    if (other < c->sides.n)
+        snprintf(why, sizeof why,
+                 "the one device has %zu such tensor%s, and rank %u has %zu; which belong together "
+                 "is not known: name one of each, as in @12.2:@1:7.2",
+                 count, count == 1 ? "" : "s", other, tg_selected_count(&c->part[other]));
+    else if (is_joined || !any_is_whole(c))
+        snprintf(why, sizeof why,
+                 "the recording of %s lacks records; which belong together is not known: name "
+                 "one of each, as in @12.2:@1:7.2",
+                 who);
+    else
+        return false;
+    tell_unknown(c, why);
+    return true;
+}
+
 /* ── all of them ───────────────────────────────────────────────────────────────────────── */
 
 /* *most: how many tensors the side with the most of them has. One that a side lacks is not known. */
@@ -297,6 +370,8 @@ static tg_status compare_shard(struct comparing *c, struct tg_error *error)
 {
     size_t most;
     tg_status status = select_tensors(c, &most, error);
+    if (status == TG_OK && tell_shifted(c))
+        return TG_OK;
     for (size_t i = 0; status == TG_OK && i < most && !c->is_over; i++)
         compare_tensor(c, i);
     return status;

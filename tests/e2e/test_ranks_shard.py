@@ -15,14 +15,14 @@ WHOLE = numpy.arange(1, 17).reshape(4, 4)
 INTEGERS = "int64 int32 int16 int8 uint64 uint32 uint16 uint8".split()
 
 
-def record(folder, dtype, *arrays, **fields):
-    """Each array is what a task of kernel k left as its argument 0."""
+def record(folder, dtype, *arrays, lost=0, **fields):
+    """Each array is what a task of kernel k left as its argument 0. `lost`: more records that it lost."""
     recording = Recording(folder)
     for number, array in enumerate(arrays):
         recording.add_tensor(dtype, numpy.asarray(array), **{
             "task_id": "0x%016x" % (number + 1), "kernel": ["k"], "role": "output", "stage": "after_completion",
             **fields})
-    recording.write()
+    recording.write(attempted=len(arrays) + lost, **({"lost": {"full": lost}} if lost else {}))
     return folder
 
 
@@ -222,6 +222,33 @@ def test_a_tensor_that_the_one_device_lacks_is_of_no_task(tg):
     lacking, = json.loads(tg("diff", "one", "many", "--shard", "k.0=replicated", "--json").stdout)["tensors"]
     assert lacking["task_id"] is None
     assert "the one device has 1 such tensor, and rank 0 has 2" in result.stdout
+
+
+def numbered(*tasks):
+    return [f32([task, task]) for task in tasks]
+
+
+@pytest.mark.parametrize("on_one, on_rank, lost_one, lost_rank, words", [
+    ((1, 3, 4), (1, 2, 3, 4), 1, 0, "the one device has 3 such tensors, and rank 0 has 4; which belong together"),
+    ((1, 3, 4), (1, 2, 3, 4), 0, 0, "the one device has 3 such tensors, and rank 0 has 4; which belong together"),
+    ((1, 3, 4), (1, 2, 4), 1, 1, "the recording of the one device lacks records; which belong together"),
+])
+def test_a_record_that_is_missing_on_one_side_accuses_nobody(tg, on_one, on_rank, lost_one, lost_rank, words):
+    """The second of the one is the third of the other."""
+    record(tg.directory / "one", "float32", *numbered(*on_one), lost=lost_one)
+    folder = job(tg, None)
+    record(folder / "rank0", "float32", *numbered(*on_rank), lost=lost_rank)
+    code, tensor, result = compare(tg, "k.0=replicated")
+    assert (code, tensor["result"], result) == (2, "not known", "not known") and words in tensor["reason"]
+    assert compare(tg, "@1.0:@1.0=replicated")[0] == 0
+
+
+def test_a_side_without_losses_says_which_tensors_belong_together(tg):
+    record(tg.directory / "one", "float32", *numbered(1, 2))
+    folder = job(tg, None)
+    record(folder / "rank0", "float32", *numbered(1, 9), lost=5)
+    result = tg("diff", "one", "many", "--shard", "k.0=replicated")
+    assert result.returncode == 1 and "task 2: 2 elements" in result.stdout
 
 
 def test_a_shard_that_selects_nothing_on_any_rank_is_refused(tg):
