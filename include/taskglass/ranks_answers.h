@@ -105,7 +105,7 @@ struct tg_ranks_explanation {
     bool is_well;             /* every rank ended well */
     bool is_running;          /* the run has not ended, as far as its files say */
     char root[TG_RANKS_TEXT]; /* in one sentence */
-    bool has_first;           /* `first` is the rank that failed first */
+    bool has_first; /* `first` is the rank that failed first; false if of a rank nothing is known */
     uint32_t first;
     char order
         [TG_RANKS_TEXT]; /* who failed first, and how sure that is; "" if nobody failed by itself */

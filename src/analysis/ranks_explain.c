@@ -168,10 +168,47 @@ static uint32_t count_failed(const struct tg_ranks_explanation *is)
     return n;
 }
 
+/* Ranks of which no file says how they ended. That one runs is only known where its folder is. */
+static uint32_t count_unsaid(const struct tg_ranks_explanation *is, uint32_t *first)
+{
+    const struct tg_ranks_explaining *x = is->own;
+    uint32_t n = 0;
+    for (uint32_t r = is->ranks; r-- > 0;) {
+        bool runs = strcmp(is->end[r].status, "RUNNING") == 0;
+        if (!*is->end[r].status || (runs && !x->sides.side[r].rank.is_there)) {
+            *first = r;
+            n++;
+        }
+    }
+    return n;
+}
+
+static void say_unsaid(struct tg_ranks_explanation *is, uint32_t own, uint32_t lone,
+                       uint32_t unsaid, uint32_t n)
+{
+    if (own == 1)
+        snprintf(is->order, sizeof is->order, "rank %u failed by itself: %s%s%.300s", lone,
+                 is->end[lone].status, *is->end[lone].error ? ": " : "", is->end[lone].error);
+    else
+        snprintf(is->order, sizeof is->order, "%u ranks failed", own);
+    size_t at = strlen(is->order);
+    if (n == 1)
+        snprintf(is->order + at, sizeof is->order - at,
+                 "; whether rank %u failed before is not known", unsaid);
+    else
+        snprintf(is->order + at, sizeof is->order - at,
+                 "; whether rank %u or one of %u more failed before is not known", unsaid, n - 1);
+}
+
 static void say_order(struct tg_ranks_explanation *is, uint32_t own, uint32_t lone)
 {
     const struct tg_ranks_end *first = earliest(is);
-    uint32_t untimed = 0, close = 0, near = 0;
+    uint32_t untimed = 0, close = 0, near = 0, unsaid = 0;
+    uint32_t n_unsaid = count_unsaid(is, &unsaid);
+    if (n_unsaid > 0) {
+        say_unsaid(is, own, lone, unsaid, n_unsaid);
+        return;
+    }
     for (uint32_t r = 0; r < is->ranks; r++) {
         const struct tg_ranks_end *end = &is->end[r];
         untimed += end->is_own && !end->has_time;

@@ -62,6 +62,31 @@ def test_a_call_with_a_time_waits_before_one_that_no_core_posted(tg):
     assert [wait["tag"] for wait in why["waits"]] == [6, 5]
 
 
+def ended(tg, *ranks):
+    """What is said of ranks that ranks.json describes so, and that have no folder here."""
+    job = tg.directory / "job"
+    job.mkdir()
+    (job / "ranks.json").write_text(json.dumps({
+        "version": 1, "ranks": len(ranks), "status": "KERNEL_FAULT",
+        "rank": [{"rank": rank, **fields} for rank, fields in enumerate(ranks) if fields]}))
+    return json.loads(tg("explain", "job", "--json").stdout)["together"]
+
+
+FAULT = {"status": "KERNEL_FAULT", "error": "task 3 crashed"}
+
+
+@pytest.mark.parametrize("other", [{}, {"status": None}, {"status": "RUNNING"}])
+def test_a_rank_of_which_nothing_is_known_may_have_failed_first(tg, other):
+    why = ended(tg, FAULT, other)
+    assert why["first"] is None
+    assert why["root"] == "rank 0 failed by itself: KERNEL_FAULT: task 3 crashed; whether rank 1 failed before is not known"
+
+
+def test_a_rank_that_ended_well_did_not_fail_first(tg):
+    why = ended(tg, FAULT, {"status": "OK"})
+    assert why["first"] == 0 and why["order"] == "rank 0 failed by itself, and no other rank failed"
+
+
 def test_a_circle_around_a_send_with_another_tag_names_it(tg):
     """Rank 1 waits in every step for tag 5, and rank 0 has sent its cells with tag 7."""
     sent = call(1, "tg_send", 1, 7, 0, state="done")
