@@ -369,10 +369,14 @@ static void fill_cause(const struct diffing *d, uint32_t rank, const struct tg_s
                                      .task_b = task.in_b ? task.id_b : TG_TASK_NONE,
                                      .guilt = suspect->guilt,
                                      .depth = suspect->depth};
+    uint64_t number = task.in_a ? task.id_a : task.id_b;
     snprintf(cause->kernel, sizeof cause->kernel, "%s", task.kernel);
-    snprintf(cause->text, sizeof cause->text, "rank %u, task %s (%.120s): %s", rank,
-             tg_task_words(task.in_a ? task.id_a : task.id_b, id), task.kernel,
-             tg_guilt_text(suspect->guilt));
+    if (number == TG_TASK_NONE)
+        snprintf(cause->text, sizeof cause->text, "rank %u, the orchestration: %s", rank,
+                 tg_guilt_text(suspect->guilt));
+    else
+        snprintf(cause->text, sizeof cause->text, "rank %u, task %s (%.120s): %s", rank,
+                 tg_task_words(number, id), task.kernel, tg_guilt_text(suspect->guilt));
 }
 
 /* The earliest in its rank's graph first; among equals the order of guilt, then of ranks. */

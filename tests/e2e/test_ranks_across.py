@@ -420,6 +420,16 @@ def test_hashes_do_not_say_which_piece_differs(tg, kind):
                for each in found["unknown"])
 
 
+def test_another_scalar_of_the_orchestration_is_of_no_task(tg):
+    def given(value):
+        return {**scalar(2**64 - 1, "", 0, value), "stage": 2}
+
+    for name, value in ("a", 1), ("b", 2):
+        write_job(tg, name, [[given(value), record(1, "k", AFTER, OUT, 0, [value])] for _ in range(2)], [])
+    texts = [cause["text"] for cause in together(tg)["causes"] if cause["guilt"] == "scalar"]
+    assert texts == [f"rank {rank}, the orchestration: it was given another scalar" for rank in (0, 1)]
+
+
 # --- the list of runs -------------------------------------------------------------------------------
 
 def write_run(folder, tasks):
