@@ -233,6 +233,8 @@ static int compare_all(struct cli_diff *diff, const struct sides *sides)
     if (cli_ranks_each(sides->ranks[0], diff->json, lacks, sides, &rank, &code))
         return compare_rank(diff, sides, rank.rank);
     int where = say_where(diff, sides);
+    if (where == DIFFERS && code == CLI_USAGE) /* another rank is not known */
+        return DIFFERS;
     return code > where ? code : where;
 }
 

@@ -430,6 +430,14 @@ def test_another_scalar_of_the_orchestration_is_of_no_task(tg):
     assert texts == [f"rank {rank}, the orchestration: it was given another scalar" for rank in (0, 1)]
 
 
+def test_a_rank_that_is_missing_does_not_hide_a_difference(tg):
+    for name, value in ("a", 1), ("b", 2):
+        folder = write_job(tg, name, [[record(1, "k", AFTER, OUT, 0, [value])] for _ in range(2)], [])
+    shutil.rmtree(folder / "rank1")
+    result = tg("diff", "a", "b")
+    assert result.returncode == 1 and "1 of 2 ranks differ, 0 equal, 1 not known" in result.stdout
+
+
 # --- the list of runs -------------------------------------------------------------------------------
 
 def write_run(folder, tasks):
