@@ -121,7 +121,8 @@ static void add_arrow(struct tg_merge_out *out, struct tg_merge_call *from,
 {
     uint64_t first = from->begin + 1;
     bool is_known = to->is_done || to->moves != TG_SPOOL_NO_TIME;
-    if (!is_known)
+    bool is_shown = from->row != TG_MERGE_NO_ROW && to->row != TG_MERGE_NO_ROW;
+    if (!is_known || !is_shown)
         return;
     if (to->moves == TG_SPOOL_NO_TIME || to->moves < to->begin)
         to->moves = to->begin;
@@ -232,11 +233,9 @@ bool tg_merge_take_calls(struct tg_merge_out *out)
             return false;
     for (uint32_t i = 0; i < out->config->n_ranks; i++)
         end_calls(&out->part[i], last);
-    if (!join_calls(out))
-        return false;
     for (uint32_t i = 0; i < out->config->n_ranks; i++)
         give_rows(out, &out->part[i]);
-    return true;
+    return join_calls(out);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */

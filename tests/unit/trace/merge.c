@@ -144,6 +144,45 @@ TEST(an_arrow_never_ends_before_it_begins)
     end_ranks(&made);
 }
 
+/* Rank 0 sends one message after the other; all receives of rank 1 are under way at the same time. */
+static void make_many(struct made *made, int n)
+{
+    for (int i = 0; i < RANKS; i++) {
+        size_t size;
+        char *text;
+        FILE *file = open_memstream(&text, &size);
+        REQUIRE(file);
+        fprintf(file, "{\"version\":1,\"rank\":%d,\"ranks\":2}\n", i);
+        for (int k = 0; k < n; k++)
+            fprintf(
+                file,
+                "{\"task\":\"%x\",\"call\":\"%s\",\"peer\":%d,\"tag\":3,\"number\":%d,"
+                "\"posted_ns\":\"%d\",\"matched_ns\":\"%d\",\"done_ns\":\"%d\",\"state\":\"done\"}\n",
+                (unsigned)k, i == 0 ? "tg_send" : "tg_recv", 1 - i, k,
+                i == 0 ? 1000020 + 10 * k : 1001000010, i == 0 ? 1000025 + 10 * k : 1001009000,
+                i == 0 ? 1000028 + 10 * k : 1001009999);
+        fclose(file);
+        tg_calls_close(made->calls[i]);
+        CHECK_EQ_I(tg_calls_read("comm.jsonl", text, size, &made->calls[i], &error), TG_OK);
+        made->rank[i].calls = made->calls[i];
+        free(text);
+    }
+}
+
+TEST(no_arrow_leads_to_a_call_that_is_left_out)
+{
+    enum { MANY = 40, SHOWN = 32 };
+    struct made made = {0};
+    make_ranks(&made, names[1]);
+    make_many(&made, MANY);
+    CHECK_EQ_I(merge(&made, names[1]), TG_OK);
+    CHECK_EQ_U(made.result.left_out, MANY - SHOWN);
+    CHECK_EQ_U(made.result.arrows, SHOWN);
+    CHECK_EQ_U(count(made.text, "\"cat\":\"message\",\"id\":"), 2 * SHOWN);
+    CHECK_EQ_U(count(made.text, "\"ph\":\"s\",\"pid\":0,\"tid\":1073741824"), SHOWN);
+    end_ranks(&made);
+}
+
 TEST(a_rank_without_a_trace_has_its_calls)
 {
     for (int i = 0; i < 2; i++) {
