@@ -46,7 +46,8 @@ struct tg_ranks_trace_result {
     uint64_t left_out; /* calls left out: no time is known, or more at once than a viewer shows */
     uint64_t clock_error_ns; /* the largest that a rank's clock states */
     uint64_t bytes;          /* of the file */
-    char why[300];           /* why the first rank that is not shown is not; "" if all are */
+    char why
+        [300]; /* why the first rank that is not shown, or is without its calls, is; "" if all are there */
 };
 
 /*

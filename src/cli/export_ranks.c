@@ -52,6 +52,8 @@ static void print_report(const char *path, const struct tg_ranks_trace_result *r
     if (result->shown < result->ranks)
         cli_print_to(stderr, "taskglass: %" PRIu32 " of %" PRIu32 " ranks are not shown: %s\n",
                      result->ranks - result->shown, result->ranks, result->why);
+    else if (*result->why)
+        cli_print_to(stderr, "taskglass: %s\n", result->why);
     if (result->unsure > 0)
         cli_print_to(stderr,
                      "taskglass: the clock of %s is not known: shown as if it had begun with "

@@ -38,8 +38,9 @@ struct work {
     struct rank *rank;
     struct tg_merge_rank *merge;
     enum tg_trace_format format;
-    char *folder; /* with room for temporary files */
-    uint32_t at;  /* the rank at hand */
+    char *folder;        /* with room for temporary files */
+    uint32_t at;         /* the rank at hand */
+    bool has_only_calls; /* result->why is about calls */
 };
 
 static bool is_stdout(const char *path)
@@ -53,12 +54,23 @@ const char *tg_ranks_trace_name(const char *file)
     return is_chrome ? "trace.json" : "trace.pftrace";
 }
 
-/* The first reason is kept: of many ranks it is nearly always the same. */
+/* The first reason is kept: of many ranks it is nearly always the same. That a rank is missing counts more than that
+ * its calls are. */
 static void say_missing(struct work *work, const char *why)
 {
-    if (!*work->result->why)
+    if (!*work->result->why || work->has_only_calls)
         (void)snprintf(work->result->why, sizeof work->result->why, "rank %u: %.260s", work->at,
                        why);
+    work->has_only_calls = false;
+}
+
+static void say_no_calls(struct work *work, const char *why)
+{
+    if (*work->result->why)
+        return;
+    (void)snprintf(work->result->why, sizeof work->result->why,
+                   "rank %u is without its calls: %.230s", work->at, why);
+    work->has_only_calls = true;
 }
 
 static int tell(struct work *work)
@@ -150,6 +162,8 @@ static tg_status take_calls(struct work *work, struct rank *rank)
     tg_status status = tg_calls_open(rank->info.dir, &rank->calls, work->error);
     if (status != TG_OK)
         rank->calls = NULL;
+    if (status == TG_BAD_ARGUMENT) /* a workload without calls has no file at all */
+        say_no_calls(work, work->error->text);
     return is_about_files(status) ? TG_OK : status;
 }
 

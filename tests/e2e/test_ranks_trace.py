@@ -94,3 +94,10 @@ def test_recordings_of_ranks_are_exported_as_one_trace(tg):
     assert len([first for first, _ in trace.flows if first.name == "tg_send"]) >= len(receives) > 0
     # A call is a moment on its core, and no core has it in between.
     assert all(each.begin == each.end for each in trace.of("task") if each.name == "tg_recv")
+
+
+def test_a_rank_whose_calls_cannot_be_read_is_named(tg):
+    tg.good("run", "--ranks", 2, "ring_attention", "--dump-tensor=meta", "--output", "run")
+    (tg.directory / "run" / "rank1" / "comm.jsonl").write_text("broken")
+    result = tg("export", "run", "--to", "trace", "--output", "all.json")
+    assert result.returncode == 0 and "rank 1 is without its calls: 'run/rank1/comm.jsonl', line 1" in result.stderr

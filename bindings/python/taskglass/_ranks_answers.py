@@ -333,7 +333,7 @@ class RanksTrace(Shown):
     left_out: int
     clock_error_ns: int
     bytes: int
-    why: str  # why the first rank that is not shown is not
+    why: str  # why the first rank that is not shown, or is without its calls, is
 
 
 def trace_of(dir: pathlib.Path, path: str, overwrite: bool, recorded: bool) -> RanksTrace:
