@@ -535,7 +535,27 @@ static void tell_counts(struct across *x, const struct places *places, uint32_t 
     tell(x, &same);
 }
 
-static void judge_places(struct across *x, const struct places *places, size_t most)
+/* Where no recording is whole, there may have been more records that the query selects: unless it names tasks. */
+static void tell_records_gap(struct across *x, const struct tg_query *query)
+{
+    struct tg_ranks_same same = {.verdict = TG_VERDICT_UNKNOWN,
+                                 .name = "records that no recording has"};
+    struct tg_recording_info info;
+    struct tg_note note;
+    uint64_t first, last;
+    uint32_t r = 0;
+    if (tg_query_get_range(query, "task", 0, &first, &last))
+        return;
+    while (!x->sides.side[r].recording)
+        r++;
+    tg_recording_get_info(x->sides.side[r].recording, &info);
+    if (tg_recording_note(&info, 0, &note))
+        snprintf(same.text, sizeof same.text, "rank %u: %.400s", r, note.text);
+    tell(x, &same);
+}
+
+static void judge_places(struct across *x, const struct tg_query *query,
+                         const struct places *places, size_t most)
 {
     uint32_t a, b;
     if (most > 0 && have_other_counts(x, places, &a, &b)) {
@@ -545,6 +565,8 @@ static void judge_places(struct across *x, const struct places *places, size_t m
     bool may_shift = most > 0 && may_be_shifted(x);
     for (size_t n = 0; n < most && !x->is_over; n++)
         judge_place(x, places, n, may_shift);
+    if (may_shift && !x->is_over)
+        tell_records_gap(x, query);
 }
 
 static bool judge_selected(struct across *x, const struct tg_query *query)
@@ -557,7 +579,7 @@ static bool judge_selected(struct across *x, const struct tg_query *query)
         most = places[r].count > most ? places[r].count : most;
     }
     if (is_good)
-        judge_places(x, places, most);
+        judge_places(x, query, places, most);
     for (uint32_t r = 0; places && r < x->sides.n; r++)
         free(places[r].place);
     free(places);

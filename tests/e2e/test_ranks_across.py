@@ -214,8 +214,17 @@ def test_records_that_each_rank_lost_another_of_accuse_nobody(tg):
     write_job(tg, "job", three_of_four(2, 3), [], lost=(1, 1))
     result = tg("diff", "--across", "ranks", "job", "--kernel", "k", "--all", "--json")
     tensors = json.loads(result.stdout)["tensors"]
-    assert [each["result"] for each in tensors] == ["equal", "not known", "equal"]
+    assert [each["result"] for each in tensors] == ["equal", "not known", "equal", "not known"]
     assert "rank 1 has task 2 k" in tensors[1]["text"] and result.returncode == 2
+
+
+def test_records_that_no_rank_has_were_not_compared(tg):
+    """The first task of all is there, and what they lost is not known. A task that is named is not missing."""
+    write_job(tg, "job", [[record(1, "k", AFTER, OUT, 0, [7])]] * 2, [], lost=(1, 1))
+    result = tg("diff", "--across", "ranks", "job", "--kernel", "k")
+    assert result.returncode == 2 and "1 equal, 0 within the tolerance, 0 differ, 1 not known" in result.stdout
+    assert "not known  records that no recording has: rank 0: the run lost 1 record" in result.stdout
+    assert across(tg, "job", "--task", "1")[0] == 0
 
 
 def test_a_recording_without_losses_says_which_records_belong_together(tg):
