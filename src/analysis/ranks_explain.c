@@ -287,6 +287,24 @@ static const char *shared_error(const struct tg_ranks_explanation *is, const cha
     return NULL;
 }
 
+static bool any_was_cancelled(const struct tg_ranks_explanation *is)
+{
+    for (uint32_t r = 0; r < is->ranks; r++)
+        if (strcmp(is->end[r].status, "CANCELLED") == 0)
+            return true;
+    return false;
+}
+
+/* In a run that is asked to end, calls are always under way: what waits for them is no reason, unless it hung. */
+static void say_cancelled(struct tg_ranks_explanation *is, const struct tg_ranks_wait *wait)
+{
+    char waits[TG_RANKS_TEXT] = "";
+    if (wait)
+        tg_ranks_say_waits(is, wait, waits, sizeof waits);
+    snprintf(is->root, sizeof is->root, "the run was asked to end%s%.450s",
+             wait ? "; at that moment " : "", waits);
+}
+
 static void say_root(struct tg_ranks_explanation *is)
 {
     const struct tg_ranks_wait *mismatch = find_wait(is, true), *wait = find_wait(is, false);
@@ -302,6 +320,8 @@ static void say_root(struct tg_ranks_explanation *is)
         snprintf(root, room, "%s", mismatch->text);
     else if (*is->order)
         snprintf(root, room, "%s", is->order);
+    else if (any_was_cancelled(is))
+        say_cancelled(is, wait);
     else if (wait)
         tg_ranks_say_waits(is, wait, root, room);
     else if (is->is_well)

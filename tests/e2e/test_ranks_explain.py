@@ -15,7 +15,7 @@ def call(task, name, peer, tag, number, state="waits", posted=None, elements=8):
             "done_ns": "99" if state == "done" else None, "state": state}
 
 
-def explain(tg, *ranks, well=()):
+def explain(tg, *ranks, well=(), status="HANG"):
     """What is said of a job of which each rank has hung with these calls, or has ended well."""
     job = tg.directory / "job"
     for rank, calls in enumerate(ranks):
@@ -24,9 +24,9 @@ def explain(tg, *ranks, well=()):
         lines = [{"version": 1, "rank": rank, "ranks": len(ranks)}, *calls, {"end": True, "calls": len(calls)}]
         (folder / "comm.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (job / "ranks.json").write_text(json.dumps({
-        "version": 1, "ranks": len(ranks), "status": "HANG",
+        "version": 1, "ranks": len(ranks), "status": status,
         "rank": [{"rank": rank, "status": "OK", "error": ""} if rank in well else
-                 {"rank": rank, "status": "HANG", "error": "no rank made progress"} for rank in range(len(ranks))]}))
+                 {"rank": rank, "status": status, "error": "no rank made progress"} for rank in range(len(ranks))]}))
     result = tg("explain", "job", "--json")
     assert result.returncode in (1, 2), result
     return json.loads(result.stdout)["together"]
@@ -60,6 +60,11 @@ def test_a_call_with_a_time_waits_before_one_that_no_core_posted(tg):
     never = {**call(1, "tg_recv", 1, 5, 0), "posted_ns": None}
     why = explain(tg, [never, call(9, "tg_recv", 1, 6, 3)], [])
     assert [wait["tag"] for wait in why["waits"]] == [6, 5]
+
+
+def test_what_waits_when_a_run_is_cancelled_is_not_the_reason_why_it_ended(tg):
+    why = explain(tg, [call(1, "tg_recv", 1, 5, 0)], [], status="CANCELLED")
+    assert why["root"].startswith("the run was asked to end; at that moment rank 0 waits in tg_recv from rank 1"), why
 
 
 def ended(tg, *ranks):
