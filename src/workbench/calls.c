@@ -23,7 +23,9 @@ struct rank {
     struct tg_ranks_rank info;
     struct tg_calls *calls; /* NULL: not known */
     uint64_t n_calls;
-    int64_t shift; /* of a rank whose clock is not known */
+    bool is_sure; /* its clock is known */
+    int64_t
+        shift; /* of one whose clock is not known; 0 also where rank 0 has no call to begin with */
 };
 
 struct work {
@@ -68,7 +70,8 @@ static void set_shift(struct work *work, uint32_t number)
     struct rank *rank = &work->rank[number];
     const struct rank *zero = &work->rank[0];
     bool is_same = *rank->info.host && strcmp(rank->info.host, zero->info.host) == 0;
-    if (rank->info.clock.is_known || number == 0 || is_same)
+    rank->is_sure = rank->info.clock.is_known || number == 0 || is_same;
+    if (rank->is_sure)
         return;
     int64_t own = first_of(rank), other = first_of(zero);
     if (own != TG_CALL_NEVER && other != TG_CALL_NEVER)
@@ -237,7 +240,6 @@ static void put_ranks(struct tg_json *json, const struct work *work)
     for (uint32_t i = 0; i < work->n_ranks; i++) {
         const struct rank *rank = &work->rank[i];
         const struct tg_ranks_clock *clock = &rank->info.clock;
-        bool is_known = clock->is_known || rank->shift == 0;
         tg_json_begin_line_object(json);
         tg_json_key(json, "offset_ns");
         tg_json_quoted_int(json, clock->is_known ? clock->offset_ns : rank->shift);
@@ -245,7 +247,7 @@ static void put_ranks(struct tg_json *json, const struct work *work)
         tg_json_key(json, "at_ns");
         tg_json_quoted_int(json, clock->is_known ? clock->at_ns : 0);
         tg_json_key(json, "error_ns");
-        if (is_known)
+        if (rank->is_sure)
             tg_json_int(json, clock->is_known ? clock->error_ns : 0);
         else
             tg_json_null(json);

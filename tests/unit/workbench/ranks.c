@@ -139,6 +139,16 @@ TEST(a_rank_whose_clock_is_not_known_begins_with_rank_0)
     end_job();
 }
 
+TEST(a_clock_stays_unknown_where_rank_0_has_no_call_to_begin_with)
+{
+    char path[400];
+    make_job(RANKS(""));
+    snprintf(path, sizeof path, "%s/job/rank0/comm.jsonl", dump_dir);
+    CHECK_EQ_I(unlink(path), 0);
+    check("calls?run=job", 200, "\"error_ns\": null");
+    end_job();
+}
+
 TEST(ranks_that_made_no_call_have_empty_columns)
 {
     char path[400];
