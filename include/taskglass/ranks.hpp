@@ -132,13 +132,14 @@ class ranks
                                           "; there are " + std::to_string(size()));
         return rank;
     }
+    /* Both throw if the rank's folder is not here, or has the files of another rank. */
     taskglass::recording recording(std::uint32_t number) const
     {
-        return taskglass::recording((*this)[number].dir);
+        return taskglass::recording(folder_of(number));
     }
     taskglass::calls calls(std::uint32_t number) const
     {
-        return taskglass::calls((*this)[number].dir);
+        return taskglass::calls(folder_of(number));
     }
 
     /* Whether the messages fit. */
@@ -197,6 +198,13 @@ class ranks
     }
 
   private:
+    std::string folder_of(std::uint32_t number) const
+    {
+        const std::string dir = (*this)[number].dir;
+        detail::call(tg_ranks_check_folder, get(), number);
+        return dir;
+    }
+
     /* No exception may pass through C. */
     template <class Told> struct teller {
         const std::function<bool(const Told &)> &tell;

@@ -207,6 +207,19 @@ void calls_are_read(const std::string &dir)
     CHECK_THROWS(calls[1], TG_NOT_FOUND);
 }
 
+/* A folder's name comes from a file that may be a stranger's, and folders may have been exchanged. */
+void a_rank_has_no_files_of_another(const std::string &dir)
+{
+    const std::string one = dir + "/rank1", aside = dir + "/aside";
+    CHECK(std::rename(one.c_str(), aside.c_str()) == 0 && symlink("aside", one.c_str()) == 0);
+    CHECK_THROWS(taskglass::ranks(dir).calls(1), TG_NOT_FOUND);
+    CHECK(unlink(one.c_str()) == 0 && symlink("rank0", one.c_str()) == 0);
+    CHECK_THROWS(taskglass::ranks(dir).recording(1), TG_NOT_FOUND);
+    CHECK(unlink(one.c_str()) == 0 && std::rename((dir + "/rank0").c_str(), one.c_str()) == 0);
+    CHECK_THROWS(taskglass::ranks(dir).calls(1), TG_BAD_ARGUMENT);
+    CHECK_THROWS(taskglass::ranks(dir).recording(1), TG_BAD_ARGUMENT);
+}
+
 void the_files_answer_together(const std::string &dir)
 {
     taskglass::ranks ranks(dir);
@@ -237,6 +250,7 @@ int main()
         files_are_read(dir);
         calls_are_read(dir);
         the_files_answer_together(dir);
+        a_rank_has_no_files_of_another(dir);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "ranks.cpp: %s\n", error.what());
         failures++;
