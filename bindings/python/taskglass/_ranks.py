@@ -137,7 +137,8 @@ class Ranks(Closing, _html.Shown):
         return to_dataframe(self.calls())
 
     def other_side(self, call: Call) -> Optional[Call]:
-        """The receive of a send, or the send of a receive; None if the other rank did not make it."""
+        """The receive of a send, or the send of a receive; None if the comm.jsonl of the other rank does not have it:
+        it did not make it, or the file is not complete, which `verify().incomplete` says."""
         if not isinstance(call, Call):
             raise errors.BadType("other_side takes a taskglass.Call")
         if call.peer is None or not call.is_message:
