@@ -181,8 +181,9 @@ static const char *copy_event(struct tg_merge_out *out, struct tg_merge_part *pa
     end = tg_merge_time(part, part->first + event.begin + event.length);
     if (event.has_time)
         put_time(out, "ts", begin);
+    /* A stranger's clock may turn time around, where it is cut to what an int64_t holds. */
     if (event.has_length)
-        tg_json_put_microseconds(&out->bytes, "dur", end - begin);
+        tg_json_put_microseconds(&out->bytes, "dur", end > begin ? end - begin : 0);
     if (event.has_flow)
         tg_json_put_number(&out->bytes, "id", tg_merge_flow(part, event.flow));
     put_args(out, part, &event);

@@ -210,6 +210,18 @@ TEST(an_unknown_clock_is_known_on_the_same_machine_alone)
     end_ranks(&made);
 }
 
+TEST(a_clock_that_turns_time_around_makes_no_endless_slice)
+{
+    struct made made = {0};
+    make_ranks(&made, names[1]);
+    made.rank[1].clock.offset_ns = INT64_MAX;
+    made.rank[1].clock.drift = -0.99;
+    CHECK_EQ_I(merge(&made, names[1]), TG_OK);
+    CHECK(count(made.text, "\"dur\":") > 0);
+    CHECK_EQ_U(count(made.text, "\"dur\":18446744"), 0);
+    end_ranks(&made);
+}
+
 TEST(the_trace_of_several_ranks_is_not_read_as_that_of_one)
 {
     for (int i = 0; i < 2; i++) {
