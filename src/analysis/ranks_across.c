@@ -241,10 +241,12 @@ static void choose_odd(const struct across *x, struct tg_ranks_same *same)
 
 static void describe_difference(const struct across *x, struct tg_ranks_same *same)
 {
-    const char *how =
-        has_same_form(&x->tensor[same->odd].entry.record, &x->tensor[same->usual].entry.record)
-            ? ""
-            : " in type or shape";
+    bool has_form =
+        has_same_form(&x->tensor[same->odd].entry.record, &x->tensor[same->usual].entry.record);
+    bool has_place = !same->has_values || same->values.mismatches > 0;
+    const char *how = !has_form    ? " in type or shape"
+                      : !has_place ? " in bits alone, as 0 and -0 do,"
+                                   : "";
     if (same->has_odd)
         snprintf(same->text, sizeof same->text,
                  "rank %u is the odd one out: it differs%s from most ranks%s", same->odd, how,

@@ -158,6 +158,12 @@ def test_within_a_tolerance_every_rank_is_close_to_every_other(tg, values, resul
     assert (code, tensor["result"], tensor["odd_rank"]) == (result == "differs", result, odd)
 
 
+def test_bits_that_differ_without_a_place_are_explained(tg):
+    reduced(tg, "job", (0.0, -0.0, 0.0))
+    code, tensor = across(tg, "job")
+    assert (code, tensor["result"]) == (1, "differs") and "it differs in bits alone, as 0 and -0 do, from" in tensor["text"]
+
+
 def test_hashes_do_not_say_whether_values_are_within_a_tolerance(tg):
     write_job(tg, "job", [[record(1, "tg_all_reduce", AFTER, OUT, 1, [value], payload=False)] for value in (1, 2)],
               [call(1, "tg_all_reduce", 1, operation="sum")])
