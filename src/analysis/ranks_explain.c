@@ -298,10 +298,10 @@ static bool any_was_cancelled(const struct tg_ranks_explanation *is)
 /* In a run that is asked to end, calls are always under way: what waits for them is no reason, unless it hung. */
 static void say_cancelled(struct tg_ranks_explanation *is, const struct tg_ranks_wait *wait)
 {
-    char waits[TG_RANKS_TEXT] = "";
+    char waits[TG_RANKS_TEXT - 50] = "";
     if (wait)
         tg_ranks_say_waits(is, wait, waits, sizeof waits);
-    snprintf(is->root, sizeof is->root, "the run was asked to end%s%.450s",
+    snprintf(is->root, sizeof is->root, "the run was asked to end%s%s",
              wait ? "; at that moment " : "", waits);
 }
 

@@ -307,6 +307,51 @@ static const struct tg_ranks_wait *find_end(const struct tg_ranks_explanation *i
     return end;
 }
 
+/* What follows from a circle: the call that nobody made, or one that was made instead. */
+static void say_conclusion(const struct tg_ranks_explanation *is, const struct tg_ranks_wait *begin,
+                           char *text, size_t room)
+{
+    struct tg_call crossed;
+    const struct tg_ranks_wait *at = begin;
+    snprintf(text, room, ": no rank has made the call that another waits for");
+    do {
+        char words[TG_CALL_WORDS];
+        if (tg_call_is_message(at->call.kind) && find_crossed(is->own, at, &crossed)) {
+            append(text, room,
+                   ", but rank %u calls %s, which nobody has answered: were the tags crossed?",
+                   at->waits_for, tg_call_describe(&crossed, words));
+            return;
+        }
+        at = wait_of(is, at->waits_for);
+    } while (at && at != begin);
+}
+
+/* The first ranks of a circle, as many as there is room for beside the conclusion, which says more. */
+static void say_circle(const struct tg_ranks_explanation *is, const struct tg_ranks_wait *begin,
+                       char *text, size_t room)
+{
+    enum { ROOM_FOR_MORE = 32 };
+    char conclusion[TG_RANKS_TEXT];
+    uint32_t more = 0;
+    const struct tg_ranks_wait *at = begin;
+    say_conclusion(is, begin, conclusion, sizeof conclusion);
+    snprintf(text, room, "the ranks wait for each other in a circle:");
+    do {
+        char words[TG_CALL_WORDS], one[TG_CALL_WORDS + 32];
+        snprintf(one, sizeof one, "%s rank %u in %s", at == begin ? "" : ",", at->rank,
+                 tg_call_describe(&at->call, words));
+        bool fits = strlen(text) + strlen(one) + strlen(conclusion) + ROOM_FOR_MORE < room;
+        if (at == begin || (more == 0 && fits))
+            append(text, room, "%s", one);
+        else
+            more++;
+        at = wait_of(is, at->waits_for);
+    } while (at && at != begin);
+    if (more > 0)
+        append(text, room, ", and %u more rank%s", more, more == 1 ? "" : "s");
+    append(text, room, "%s", conclusion);
+}
+
 /* There are at most TG_RANKS_WAITS waits, so a walk of that length has met a rank twice. */
 void tg_ranks_say_waits(const struct tg_ranks_explanation *is, const struct tg_ranks_wait *wait,
                         char *text, size_t room)
@@ -319,25 +364,5 @@ void tg_ranks_say_waits(const struct tg_ranks_explanation *is, const struct tg_r
     at = wait; /* every rank that is waited for waits itself */
     for (uint32_t steps = 0; steps < TG_RANKS_WAITS; steps++)
         at = wait_of(is, at->waits_for);
-    const struct tg_ranks_wait *begin = at;
-    snprintf(text, room, "the ranks wait for each other in a circle:");
-    do {
-        char words[TG_CALL_WORDS];
-        append(text, room, "%s rank %u in %s", at == begin ? "" : ",", at->rank,
-               tg_call_describe(&at->call, words));
-        at = wait_of(is, at->waits_for);
-    } while (at && at != begin);
-    append(text, room, ": no rank has made the call that another waits for");
-    struct tg_call crossed;
-    for (at = begin; at; at = wait_of(is, at->waits_for)) {
-        char words[TG_CALL_WORDS];
-        if (tg_call_is_message(at->call.kind) && find_crossed(is->own, at, &crossed)) {
-            append(text, room,
-                   ", but rank %u calls %s, which nobody has answered: were the tags crossed?",
-                   at->waits_for, tg_call_describe(&crossed, words));
-            return;
-        }
-        if (wait_of(is, at->waits_for) == begin)
-            return;
-    }
+    say_circle(is, at, text, room);
 }

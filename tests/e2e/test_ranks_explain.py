@@ -62,6 +62,19 @@ def test_a_call_with_a_time_waits_before_one_that_no_core_posted(tg):
     assert [wait["tag"] for wait in why["waits"]] == [6, 5]
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 8, 64])
+@pytest.mark.parametrize("tag", [None, 7])
+def test_a_long_circle_leaves_room_for_what_follows_from_it(tg, ranks, tag):
+    calls = [[call(1, "tg_recv", (rank + 1) % ranks, 5, 0)] for rank in range(ranks)]
+    if tag:
+        calls[1].insert(0, call(2, "tg_send", 0, tag, 0, state="done"))
+    root = explain(tg, *calls)["root"]
+    assert root.startswith(CIRCLE + "rank ")
+    assert root.endswith("were the tags crossed?" if tag else ": no rank has made the call that another waits for"), root
+    more = int(root.split(", and ")[1].split()[0]) if " more rank" in root else 0
+    assert root.count("in tg_recv") + more == ranks
+
+
 def test_what_waits_when_a_run_is_cancelled_is_not_the_reason_why_it_ended(tg):
     why = explain(tg, [call(1, "tg_recv", 1, 5, 0)], [], status="CANCELLED")
     assert why["root"].startswith("the run was asked to end; at that moment rank 0 waits in tg_recv from rank 1"), why
