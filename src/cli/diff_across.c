@@ -86,7 +86,7 @@ static void print_label(enum tg_verdict verdict)
 }
 
 /* The largest error of the elements that are finite on both sides. Where something differs it is 0 only if none that
- * differ are: a NaN is not off by 0. */
+ * differ are: a NaN is not off by 0. Neither is what was not compared. */
 static void print_error(double max_abs)
 {
     if (max_abs > 0)
@@ -281,7 +281,8 @@ static void put_shard(struct tg_json *json, const struct tg_shard_result *result
     tg_json_put_string(json, "dtype", tg_dtype_name((int)result->dtype));
     put_coordinates(json, "shape", result->shape, result->ndim);
     tg_json_put_uint(json, "mismatches", result->mismatches);
-    put_error(json, result->mismatches > 0, result->max_abs);
+    put_error(json, result->mismatches > 0 || result->verdict == TG_VERDICT_UNKNOWN,
+              result->max_abs);
     if (result->has_first) {
         put_coordinates(json, "first", result->first, result->ndim);
         put_rank(json, "rank", result->has_rank, result->rank);

@@ -220,7 +220,7 @@ def test_a_tensor_that_the_one_device_lacks_is_of_no_task(tg):
     result = tg("diff", "one", "many", "--shard", "k.0=replicated")
     assert result.returncode == 2 and "task" not in result.stdout
     lacking, = json.loads(tg("diff", "one", "many", "--shard", "k.0=replicated", "--json").stdout)["tensors"]
-    assert lacking["task_id"] is None
+    assert lacking["task_id"] is None and lacking["max_abs"] is None
     assert "the one device has 1 such tensor, and rank 0 has 2" in result.stdout
 
 
