@@ -114,8 +114,8 @@ struct tg_ranks_explanation {
     uint32_t ranks;
     struct tg_ranks_end *end; /* of each rank */
     uint32_t n_unknown;
-    char unknown[TG_RANKS_UNKNOWN][240];
-    void *own; /* private */
+    char unknown[TG_RANKS_UNKNOWN][240]; /* the last one counts those that there is no room for */
+    void *own;                           /* private */
 };
 
 /* Explains a run with several ranks from the files of all of them. The caller frees *explanation.
@@ -154,7 +154,7 @@ struct tg_ranks_difference {
     uint32_t n_reached, more_reached;
     struct tg_ranks_cause reached[TG_RANKS_CAUSES];
     uint32_t n_unknown;
-    char missing[TG_RANKS_UNKNOWN][240]; /* what is not known */
+    char missing[TG_RANKS_UNKNOWN][240]; /* what is not known; the last one counts the rest */
 };
 
 /* Compares rank r of `a` with rank r of `b`, and follows differences from ranks that received them to

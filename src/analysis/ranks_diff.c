@@ -43,13 +43,17 @@ struct diffing {
     struct tg_rank_sides a, b;
     struct pair *pair; /* of each rank */
     struct tg_ranks_difference *is;
+    uint32_t n_notes; /* also those that there is no room for */
 };
 
 __attribute__((format(printf, 2, 3))) static void note(struct diffing *d, const char *format, ...)
 {
     va_list values;
-    if (d->is->n_unknown == TG_RANKS_UNKNOWN)
+    if (++d->n_notes > TG_RANKS_UNKNOWN) {
+        snprintf(d->is->missing[TG_RANKS_UNKNOWN - 1], sizeof d->is->missing[0], "and %u more",
+                 d->n_notes - TG_RANKS_UNKNOWN + 1);
         return;
+    }
     va_start(values, format);
     (void)vsnprintf(d->is->missing[d->is->n_unknown++], sizeof d->is->missing[0], format, values);
     va_end(values);

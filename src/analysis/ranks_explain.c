@@ -340,24 +340,38 @@ static void say_root(struct tg_ranks_explanation *is)
 
 /* ── all of it ─────────────────────────────────────────────────────────────────────────── */
 
+/* False if all calls of the rank are known. */
+static bool describe_gap(const struct tg_rank_side *side, char *text, size_t room)
+{
+    uint32_t rank = side->rank.rank;
+    struct tg_calls_info info = {0};
+    tg_calls_get_info(side->calls, &info);
+    if (!side->calls)
+        snprintf(text, room, "rank %u: which calls it made: %.200s", rank, side->why_no_calls.text);
+    else if (side->damaged > 0)
+        snprintf(text, room, "rank %u: %llu lines of its comm.jsonl cannot be read", rank,
+                 (unsigned long long)side->damaged);
+    else if (!info.is_complete)
+        snprintf(text, room,
+                 "rank %u: its comm.jsonl has no end: which calls it made after the first %llu",
+                 rank, (unsigned long long)side->n_calls);
+    else
+        return false;
+    return true;
+}
+
 static void note_unknown(struct tg_ranks_explaining *x)
 {
     struct tg_ranks_explanation *is = x->is;
-    for (uint32_t r = 0; r < x->sides.n && is->n_unknown < TG_RANKS_UNKNOWN; r++) {
-        const struct tg_rank_side *side = &x->sides.side[r];
-        struct tg_calls_info info;
-        tg_calls_get_info(side->calls, &info);
-        if (!side->calls)
-            snprintf(is->unknown[is->n_unknown++], 240, "rank %u: which calls it made: %.200s", r,
-                     side->why_no_calls.text);
-        else if (side->damaged == 0 && !info.is_complete)
-            snprintf(is->unknown[is->n_unknown++], 240,
-                     "rank %u: its comm.jsonl has no end: which calls it made after the first %llu",
-                     r, (unsigned long long)side->n_calls);
-        else if (side->damaged > 0)
-            snprintf(is->unknown[is->n_unknown++], 240,
-                     "rank %u: %llu lines of its comm.jsonl cannot be read", r,
-                     (unsigned long long)side->damaged);
+    char *last = is->unknown[TG_RANKS_UNKNOWN - 1], text[sizeof is->unknown[0]];
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < x->sides.n; r++) {
+        if (!describe_gap(&x->sides.side[r], text, sizeof text))
+            continue;
+        if (++n > TG_RANKS_UNKNOWN)
+            snprintf(last, sizeof text, "and %u more ranks", n - TG_RANKS_UNKNOWN + 1);
+        else
+            memcpy(is->unknown[is->n_unknown++], text, sizeof text);
     }
 }
 

@@ -90,6 +90,13 @@ def ended(tg, *ranks):
     return json.loads(tg("explain", "job", "--json").stdout)["together"]
 
 
+def test_more_ranks_of_which_calls_are_not_known_than_are_listed_are_counted(tg):
+    why = ended(tg, *[{"status": "OK"}] * 20)
+    assert len(why["unknown"]) == 16 and why["unknown"][15] == "and 5 more ranks"
+    unknown = json.loads(tg("diff", "job", "job", "--json").stdout)["together"]["unknown"]
+    assert len(unknown) == 16 and unknown[15] == "and 25 more"  # 20 ranks on both sides
+
+
 FAULT = {"status": "KERNEL_FAULT", "error": "task 3 crashed"}
 
 
