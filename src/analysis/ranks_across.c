@@ -64,8 +64,11 @@ static bool has_same_form(const struct tg_record *a, const struct tg_record *b)
     return memcmp(a->shape, b->shape, a->ndim * sizeof a->shape[0]) == 0;
 }
 
+/* What a task that has not finished had written by then is not its result. */
 static bool find_values(const struct across *x, uint32_t rank, struct tg_array *array)
 {
+    if (x->tensor[rank].entry.record.flags & TG_RECORD_PARTIAL)
+        return false;
     return tg_array_of(x->sides.side[rank].recording, &x->tensor[rank].entry, array) && !array->cut;
 }
 

@@ -165,6 +165,7 @@ static void find_values(const struct diffing *d, uint32_t r, uint64_t record_a, 
     if (record_a == TG_NONE || record_b == TG_NONE ||
         !tg_recording_get(d->a.side[r].recording, record_a, &entry_a) ||
         !tg_recording_get(d->b.side[r].recording, record_b, &entry_b) ||
+        (entry_a.record.flags | entry_b.record.flags) & TG_RECORD_PARTIAL ||
         !tg_array_of(d->a.side[r].recording, &entry_a, &a) ||
         !tg_array_of(d->b.side[r].recording, &entry_b, &b) || a.cut || b.cut)
         return;

@@ -219,6 +219,8 @@ static bool place_tile(const struct tg_array *tile, const struct tg_record *reco
     return true;
 }
 
+static const char not_finished[] = "its task had not finished";
+
 static const char *place_all(const struct tg_selected *selected, uint32_t tensor,
                              const struct tg_block *block, unsigned char *is_written)
 {
@@ -228,6 +230,8 @@ static const char *place_all(const struct tg_selected *selected, uint32_t tensor
         if (selected->tensor[i] != tensor)
             continue;
         tg_recording_get(selected->recording, selected->record[i], &entry);
+        if (entry.record.flags & TG_RECORD_PARTIAL)
+            return not_finished;
         if (!tg_array_of(selected->recording, &entry, &tile) || tile.cut)
             return "the values of a tile were not recorded";
         if (tile.dtype != block->dtype || !place_tile(&tile, &entry.record, block, is_written))
@@ -278,6 +282,8 @@ static size_t first_of(const struct tg_selected *selected, size_t number)
 static const char *take_record(const struct tg_selected *selected, struct tg_block *block)
 {
     struct tg_array array;
+    if (block->entry.record.flags & TG_RECORD_PARTIAL)
+        return not_finished;
     if (!tg_array_of(selected->recording, &block->entry, &array) || array.cut)
         return "its values were not recorded in full";
     block->dtype = array.dtype;

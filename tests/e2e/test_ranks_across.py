@@ -53,6 +53,7 @@ def argument_record(number, kernels, entry, position):
     data = struct.pack(f"<{len(entry['values'])}f", *entry["values"])
     stored = len(data) if entry["payload"] else 0
     flags = wire.CONTIGUOUS | wire.HASHED * entry["hashed"] | wire.PAYLOAD * bool(stored)
+    flags |= wire.PARTIAL * entry.get("partial", False)
     made = struct.pack("<HHIQQIIIBBBBBBHIQq", 1, flags, 0, number, entry["task"], wire.NO_KERNEL,
                        kernels.index(entry["kernel"]), wire.NO_KERNEL, entry["stage"], entry["role"], 0,
                        NUMBERS["float32"], 1, entry["argument"], 0, 0, entry["at"], 0)
@@ -222,6 +223,15 @@ def test_records_that_each_rank_lost_another_of_accuse_nobody(tg):
     tensors = json.loads(result.stdout)["tensors"]
     assert [each["result"] for each in tensors] == ["equal", "not known", "equal", "not known"]
     assert "rank 1 has task 2 k" in tensors[1]["text"] and result.returncode == 2
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_what_a_task_that_had_not_finished_left_is_not_compared(tg, hashed):
+    """It hangs on both ranks, which had written as much by then."""
+    half = {**record(1, "k", AFTER, OUT, 0, [7], hashed=hashed), "partial": True}
+    write_job(tg, "job", [[half], [half]], [])
+    code, tensor = across(tg, "job", "--task", "1")
+    assert (code, tensor["result"], tensor["known_ranks"]) == (2, "not known", 0)
 
 
 def test_records_that_no_rank_has_were_not_compared(tg):

@@ -224,6 +224,15 @@ def test_a_tensor_that_the_one_device_lacks_is_of_no_task(tg):
     assert "the one device has 1 such tensor, and rank 0 has 2" in result.stdout
 
 
+@pytest.mark.parametrize("spec", ["k.0=replicated", "k.0*=replicated"])
+def test_what_a_task_that_had_not_finished_left_is_not_compared(tg, spec):
+    one(tg, f32(WHOLE))
+    folder = job(tg, f32(WHOLE), None)
+    record(folder / "rank1", "float32", f32(WHOLE), partial=True, data_ptr="0x0000000000001000")
+    code, tensor, _ = compare(tg, spec)
+    assert (code, tensor["result"]) == (2, "not known") and tensor["reason"] == "rank 1: its task had not finished"
+
+
 def numbered(*tasks):
     return [f32([task, task]) for task in tasks]
 
