@@ -600,15 +600,15 @@ static void say_overdue(struct story *s)
 static void say_not_known(struct story *s)
 {
     const struct tg_run *run = s->run;
-    bool lacks = false, any = false;
+    bool lacks = false, cannot = false;
     for (uint32_t i = 0; i < s->e->n_cores; i++) {
         const struct tg_explain_core *core = &s->e->core[i];
-        any = true;
+        cannot |= !tg_run_tells_place(run, core->core);
         lacks |= core->at.at.line == 0 && core->module[0] == '\0';
     }
     if (s->waiters.problem != NULL)
         say_unknown(s, "which task waits for which: %s", s->waiters.problem);
-    if (any && run->device->ops->locate == NULL)
+    if (cannot)
         say_unknown(s, "the source lines of what runs: the platform does not tell them");
     else if (lacks && run->result.site_status == TG_UNSUPPORTED)
         say_unknown(s, "the source lines of what runs: there is no addr2line (binutils)");

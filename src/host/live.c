@@ -148,8 +148,11 @@ static void explain(struct tg_live_server *s, struct tg_live_facts *facts)
     if (facts->explanation == NULL)
         return;
     tg_run_explain(s->view, facts->explanation);
-    for (uint32_t i = 0; i < facts->explanation->n_cores && run->device->ops->locate; i++)
-        facts->places_late |= !tg_run_seen_place(s->view, facts->explanation->core[i].core, &place);
+    for (uint32_t i = 0; i < facts->explanation->n_cores; i++) {
+        uint32_t core = facts->explanation->core[i].core;
+        facts->places_late |=
+            tg_run_tells_place(s->view, core) && !tg_run_seen_place(s->view, core, &place);
+    }
     __atomic_fetch_add(&run->wants_places, 1, __ATOMIC_RELAXED);
 }
 

@@ -73,6 +73,7 @@ struct tg_run *tg_run_view(const struct tg_run *run)
     if (view != NULL) {
         view->is_view = true;
         view->launched_at = run->launched_at;
+        view->result.orchestration.beside = run->result.orchestration.beside;
     }
     return view;
 }
@@ -289,7 +290,8 @@ static bool is_located(const struct tg_run *run)
 {
     uint32_t last = tg_device_workers(run->device) - 1;
     for (uint32_t i = 0; i <= last; i++)
-        if ((run->status[i].running != 0 || (i == last && is_device_built(run))) &&
+        if (tg_run_tells_place(run, i) &&
+            (run->status[i].running != 0 || (i == last && is_device_built(run))) &&
             run->status[i].place.state == TG_PLACE_NONE)
             return false;
     return true;

@@ -108,6 +108,8 @@ uint64_t tg_run_seen_key(const struct tg_run *run, uint32_t worker);
 void tg_run_note_seen(struct tg_run *run);
 /* Seconds for which the host has seen the worker do what it does; 0: not known. */
 double tg_run_seen_seconds(const struct tg_run *run, uint32_t worker);
+/* True if the worker can say where in a module's code it is. */
+bool tg_run_tells_place(const struct tg_run *run, uint32_t worker);
 /* Asks the workers where they are, if a view wants to know. From the thread that waits for the run. */
 void tg_run_ask_places(struct tg_run *run);
 /* Where the worker of a view is, if it has said so during what it does now. */

@@ -49,6 +49,14 @@ double tg_run_seen_seconds(const struct tg_run *run, uint32_t worker)
     return since < now ? (double)(now - since) * 1e-9 : 0;
 }
 
+bool tg_run_tells_place(const struct tg_run *run, uint32_t worker)
+{
+    const struct tg_platform_ops *ops = run->device->ops;
+    if (ops->locate == NULL || !ops->locates_beside)
+        return ops->locate != NULL;
+    return run->result.orchestration.beside && worker + 1 == tg_device_workers(run->device);
+}
+
 /* A worker answers by writing into its status. Until it does, that says where it was the last time. */
 void tg_run_ask_places(struct tg_run *run)
 {

@@ -4,6 +4,7 @@ killed: the report names the task, the recording verifies, and the next run work
 
 import os
 import random
+import re
 import shutil
 import signal
 import time
@@ -66,6 +67,20 @@ def test_a_kernel_that_hangs_is_explained(tg, runtime):
     assert result.returncode == 1 and result.stdout.startswith("task 3 (fault_spin) does not return"), result
     assert "task 6 (fault_none) waits for" in result.stdout
     assert "the platform does not tell them" in result.stdout
+
+
+@pytest.mark.parametrize("place", ["host", "device"])
+def test_an_orchestration_that_hangs_is_named_with_its_line_if_a_cpu_runs_it(tg, place):
+    def run(limit):
+        return tg("run", workload("rings"), "--case", "hang_here", "--runtime", RUNTIMES[2], "--platform", PLATFORM,
+                  "--orchestrator", place, "--timeout", limit, "--output", "out")
+    result = until(lambda result: "in the scope of" in result.stderr, run, limits_for("HANG", SOON))
+    assert result.returncode == 3 and "the orchestration is busy in the scope of" in result.stderr, result
+    has_line = re.search(r"rings/faults\.c:\d+ in hang_here, called at", result.stderr) is not None
+    assert has_line == (place == "host" or PLATFORM != "cuda")
+    why = tg("explain", "out").stdout
+    assert why.startswith("the orchestration computes in the scope of")
+    assert ("the platform does not tell them" in why) == (place == "device" and PLATFORM == "cuda")
 
 
 # ── kernels ─────────────────────────────────────────────────────────────────────────────

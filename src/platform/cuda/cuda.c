@@ -404,6 +404,7 @@ const struct tg_platform_ops tg_platform_cuda = {
     .decides_cores = true,
     .copies_in_turn = true,
     .orchestrates_beside = true,
+    .locates_beside = true,
     .probe = probe,
     .open = open_gpu,
     .close = close_gpu,
@@ -414,4 +415,5 @@ const struct tg_platform_ops tg_platform_cuda = {
     .copy_in = copy_in,
     .copy_out = copy_out,
     .map = tg_process_map,
+    .locate = tg_process_locate,
 };

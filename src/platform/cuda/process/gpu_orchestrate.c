@@ -60,6 +60,7 @@ struct tg_beside {
     struct tg_comm_setup comm;
     struct piece piece[PIECES];
     bool tells_time; /* the run's logs have times, which must be the GPU's */
+    pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool busy; /* the orchestration runs */
@@ -207,7 +208,6 @@ static struct tg_beside *open_beside(struct tg_cuda_device *d)
     struct tg_beside *b = calloc(1, sizeof *b);
     uint64_t size = tg_engine_size(d->head->n_lanes / TG_PARTS, d->n_schedulers);
     void *memory = aligned_alloc(TG_LINE, (size + TG_LINE - 1) / TG_LINE * TG_LINE);
-    pthread_t thread;
     if (b == NULL || memory == NULL) {
         free(b);
         free(memory);
@@ -224,12 +224,12 @@ static struct tg_beside *open_beside(struct tg_cuda_device *d)
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->change, NULL);
     tg_fault_install(d->head, false);
-    if (pthread_create(&thread, NULL, orchestrate, b) != 0) {
+    if (pthread_create(&b->thread, NULL, orchestrate, b) != 0) {
         free(memory);
         free(b);
         return NULL;
     }
-    pthread_detach(thread);
+    pthread_detach(b->thread);
     return b;
 }
 
@@ -329,6 +329,12 @@ void tg_cuda_beside_stop(struct tg_cuda_device *d)
 {
     if (d->beside != NULL)
         tg_engine_stop(d->beside->engine);
+}
+
+void tg_cuda_beside_locate(const struct tg_cuda_device *d)
+{
+    if (d->beside != NULL && __atomic_load_n(&d->beside->busy, __ATOMIC_ACQUIRE))
+        tg_fault_locate(d->beside->thread);
 }
 
 /* The draining threads are the last to leave, and the next run begins where they leave the ring. */

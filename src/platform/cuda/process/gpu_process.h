@@ -124,6 +124,8 @@ void tg_cuda_calls_end(struct tg_cuda_device *d);
 tg_status tg_cuda_beside_start(struct tg_cuda_device *d, uint64_t address,
                                const struct tg_workload *workload, char *why, size_t size);
 void tg_cuda_beside_stop(struct tg_cuda_device *d);
+/* Has an orchestration that runs there write into its status where it is. */
+void tg_cuda_beside_locate(const struct tg_cuda_device *d);
 bool tg_cuda_beside_has_ended(const struct tg_cuda_device *d);
 
 #endif

@@ -47,6 +47,9 @@ static void obey(struct tg_cuda_device *d, struct tg_process_message *message)
         __atomic_store_n(&d->words->stop, 1u, __ATOMIC_RELEASE);
         tg_cuda_beside_stop(d);
         break;
+    case TG_PROCESS_LOCATE:
+        tg_cuda_beside_locate(d);
+        break;
     default:
         tg_cuda_send_away(d); /* the driver would end it too, but may take longer */
         _exit(TG_PROCESS_EXIT_BYE);
