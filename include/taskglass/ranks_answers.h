@@ -102,8 +102,8 @@ struct tg_ranks_end {
 
 /* An explanation over all ranks. */
 struct tg_ranks_explanation {
-    bool is_well;             /* every rank ended well */
-    bool is_running;          /* the run has not ended, as far as its files say */
+    bool is_well;    /* every rank ended well */
+    bool is_running; /* as far as its files say: no rank has failed, and not all have ended */
     char root[TG_RANKS_TEXT]; /* in one sentence */
     bool has_first; /* `first` is the rank that failed first; false if of a rank nothing is known */
     uint32_t first;

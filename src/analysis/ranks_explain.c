@@ -385,6 +385,7 @@ static void explain(struct tg_ranks_explaining *x)
         is->is_well = is->is_well && is_well(&is->end[r]);
         is->is_running = is->is_running || strcmp(is->end[r].status, "RUNNING") == 0;
     }
+    is->is_running = is->is_running && count_failed(is) == 0;
     order_failures(is);
     note_unknown(x);
     say_root(is);

@@ -125,3 +125,16 @@ def test_a_send_of_another_size_has_no_crossed_tag(tg):
     sent = call(1, "tg_send", 1, 7, 0, state="done", elements=9)
     why = explain(tg, [sent, call(3, "tg_recv", 1, 4, 1)], [call(2, "tg_recv", 0, 5, 0)])
     assert "crossed" not in why["root"] and not any("crossed" in wait["text"] for wait in why["waits"])
+
+
+@pytest.mark.parametrize("other", ["RUNNING", "OK"])
+def test_a_run_of_which_a_rank_has_failed_has_failed(tg, other):
+    """Even if a file still says that another rank runs: its folder may be gone, or on another disk."""
+    (tg.directory / "job" / "rank0").mkdir(parents=True)
+    (tg.directory / "job" / "ranks.json").write_text(json.dumps({
+        "version": 1, "ranks": 2, "status": "RUNNING",
+        "rank": [{"rank": 0, "status": "KERNEL_FAULT", "error": "task 3 crashed"},
+                 {"rank": 1, "status": other, "error": ""}]}))
+    result = tg("explain", "job", "--json")
+    why = json.loads(result.stdout)["together"]
+    assert (why["state"], result.returncode) in (("failed", 1), ("failed", 2)), result
