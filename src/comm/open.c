@@ -166,7 +166,6 @@ static tg_status make_local(uint32_t ranks, struct tg_comm **comms, struct tg_er
     tg_status status = tg_local_make(ranks, ends, error);
     if (status != TG_OK)
         return status;
-    memset(comms, 0, ranks * sizeof(struct tg_comm *));
     for (uint32_t r = 0; r < ranks; r++) {
         void *state = NULL;
         if (status == TG_OK)
@@ -182,6 +181,8 @@ static tg_status make_local(uint32_t ranks, struct tg_comm **comms, struct tg_er
 tg_status tg_comm_open_local(uint32_t ranks, struct tg_comm **comms, struct tg_error *error)
 {
     TG_REFUSE_NULL(error, comms);
+    for (uint32_t r = 0; r < ranks && ranks <= TG_LOCAL_MAX_RANKS; r++)
+        comms[r] = NULL; /* those that are not made are closed too if one cannot be */
     tg_status status =
         ranks == 1 ? make_comm(NULL, NULL, NULL, comms, error) : make_local(ranks, comms, error);
     for (uint32_t r = 0; r < ranks && status == TG_OK && comms[r]; r++)

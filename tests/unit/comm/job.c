@@ -3,7 +3,9 @@
 #include "unit/comm/job.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "comm/clock.h"
 
@@ -56,6 +58,24 @@ TEST(variables_that_no_launcher_wrote_are_refused)
         CHECK(comm == NULL && error.text[0] != '\0');
     }
     unsetenv("TASKGLASS_LOCAL_RANK");
+}
+
+TEST(a_job_for_which_there_are_no_descriptors_is_refused)
+{
+    struct tg_comm *comms[JOB_MAX_RANKS];
+    struct tg_error error = {TG_OK, ""};
+    /* The hard one too: the library raises a limit that it may raise. */
+    const struct rlimit few = {16, 16};
+    memset(comms, 0x5a, sizeof comms);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool is_set = setrlimit(RLIMIT_NOFILE, &few) == 0;
+        const tg_status status = tg_comm_open_local(JOB_MAX_RANKS, comms, &error);
+        _exit(is_set && status != TG_OK && comms[0] == NULL && error.text[0] != '\0' ? 0 : 1);
+    }
+    int ended = -1;
+    CHECK(child > 0 && waitpid(child, &ended, 0) == child);
+    CHECK_EQ_I(ended, 0);
 }
 
 /* --- exchange ------------------------------------------------------------------------------- */
