@@ -290,6 +290,8 @@ void tg_comm_drop_payload(struct tg_comm *comm, uint32_t peer, uint64_t message,
 bool tg_comm_forget_pending(struct tg_comm *comm, const struct tg_call *call);
 /* True if the transport uses bytes of any call. */
 bool tg_comm_has_pending(const struct tg_comm *comm);
+/* True if the transport uses device memory for messages of the peer. */
+bool tg_comm_uses_memory(const struct tg_comm *comm, uint32_t peer);
 void tg_comm_lose_pending(struct tg_comm *comm, uint32_t peer);
 /* One event of the transport; false if there was none. */
 bool tg_comm_poll_event(struct tg_comm *comm);

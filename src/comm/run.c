@@ -220,11 +220,21 @@ void tg_run_begin(struct tg_comm *comm, struct tg_request *request)
 
 /* --- end ------------------------------------------------------------------------------------ */
 
+/* Device memory goes away now: a rank that still reads or writes there, because it is stopped or very slow, is given
+ * up, so that those that are left hear from each other. */
+static void give_up_slow(struct tg_comm *comm)
+{
+    for (uint32_t i = 0; i < comm->ranks && comm->ops && comm->ops->forget; i++)
+        if (tg_comm_uses_memory(comm, i))
+            tg_run_on_lost(comm, i, "it did not answer after the run had failed", false);
+}
+
 static void finish(struct tg_comm *comm)
 {
     struct tg_comm_run *run = &comm->run;
     struct tg_comm_result *result = comm->current ? comm->current->result : NULL;
     run->result.waiting = run->n_waiting;
+    give_up_slow(comm);
     tg_call_free_all(comm);
     tg_call_drop_early(comm);
     if (comm->n_in_place > 0)

@@ -74,6 +74,15 @@ bool tg_comm_has_pending(const struct tg_comm *comm)
     return false;
 }
 
+bool tg_comm_uses_memory(const struct tg_comm *comm, uint32_t peer)
+{
+    for (size_t i = 0; i < comm->n_pending && comm->n_in_place > 0; i++)
+        if (comm->pending[i].kind != PENDING_FREE && comm->pending[i].in_place &&
+            comm->pending[i].peer == peer)
+            return true;
+    return false;
+}
+
 /* Whoever gave the peer up, this rank or the transport: bytes are let go of only when the transport has let go
  * of the peer. One that cannot goes on with them, and they stay. */
 void tg_comm_lose_pending(struct tg_comm *comm, uint32_t peer)

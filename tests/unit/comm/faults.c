@@ -3,6 +3,8 @@
  * what happened, and where. */
 #include "unit/comm/job.h"
 
+#include <poll.h>
+
 static unsigned char bytes[JOB_MAX_RANKS][1 << 20];
 
 static void post(struct job *job, uint32_t rank, uint32_t kind, int32_t peer, int32_t tag,
@@ -272,6 +274,69 @@ TEST(a_rank_may_fail_while_much_is_on_its_way)
         job_end_some(job, 3);
         job_close(job);
     }
+}
+
+/* --- a rank that stands still ---------------------------------------------------------------- */
+
+struct word {
+    struct tg_comm *comm;
+    unsigned char all[3];
+    bool lost[3];
+    tg_status status;
+};
+
+static void *say_word(void *context)
+{
+    struct word *w = context;
+    struct tg_error error;
+    const unsigned char mine = (unsigned char)('a' + tg_comm_rank(w->comm));
+    w->status = tg_comm_exchange(w->comm, &mine, 1, w->all, w->lost, JOB_SECONDS, &error);
+    return NULL;
+}
+
+/* As if its process were stopped: its thread waits for the device. Returns when it does. */
+static void stop_rank(struct job *job, uint32_t rank)
+{
+    struct job_device *d = &job->device[rank];
+    struct pollfd seen = {.fd = d->fd, .events = POLLIN};
+    const uint64_t one = 1;
+    pthread_mutex_lock(&d->lock);
+    job_begin_rank(job, rank, NULL);
+    CHECK(write(d->fd, &one, sizeof one) == (ssize_t)sizeof one);
+    for (int i = 0; i < JOB_SECONDS * 1000 && poll(&seen, 1, 0) > 0; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+TEST(a_rank_that_stands_still_is_given_up_alone)
+{
+    struct job *job = job_open(3, ~0u);
+    struct word word[3];
+    pthread_t thread[3];
+    stop_rank(job, 2);
+    job_begin_rank(job, 0, NULL);
+    job_begin_rank(job, 1, NULL);
+    post(job, 0, TG_COMM_SEND, 2, 0, -1, 0, TG_FLOAT32, 100000, "a.c:30");
+    job_wait_taken(job, 0, 1);
+    job->device[0].end_status = TG_HANG;
+    job->device[0].end_text = "it hangs";
+    job_end_some(job, 1);
+    CHECK(job_wait_failed(job, 1));
+    job_end_some(job, 2);
+    for (uint32_t r = 0; r < 3; r++)
+        word[r] = (struct word){.comm = job->comm[r]};
+    for (uint32_t r = 0; r < 2; r++)
+        pthread_create(&thread[r], NULL, say_word, &word[r]);
+    pthread_join(thread[0], NULL);
+    CHECK(word[0].lost[2] && !word[0].lost[1] && word[0].all[1] == 'b');
+    pthread_mutex_unlock(&job->device[2].lock);
+    CHECK(job_wait_failed(job, 2));
+    job_end_some(job, 4);
+    pthread_create(&thread[2], NULL, say_word, &word[2]);
+    pthread_join(thread[1], NULL);
+    pthread_join(thread[2], NULL);
+    CHECK_EQ_I(word[1].status, TG_OK);
+    CHECK(word[1].all[0] == 'a' && word[1].all[2] == 'c');
+    job_close(job);
 }
 
 /* --- explain -------------------------------------------------------------------------------- */
