@@ -118,7 +118,8 @@ TG_API tg_status tg_comm_open(const struct tg_comm_config *config, struct tg_com
 /* The same for `ranks` devices of one process: comms[i] is the end of rank i. Each may be used by
  * another thread. */
 TG_API tg_status tg_comm_open_local(uint32_t ranks, struct tg_comm **comms, struct tg_error *error);
-/* NULL is allowed. Close the devices that joined before. */
+/* NULL is allowed. Close the devices that joined before. If tg_comm_open began MPI, this ends it, which waits until
+ * all ranks that are there do so; not after a run that failed. */
 TG_API void tg_comm_close(struct tg_comm *comm);
 
 /* This process's rank, and how many there are. NULL: 0 and 1. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heads and payloads. Nothing here waits: what is not complete is looked at again in the next poll. */
+#define _GNU_SOURCE 1
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "mpi/mpi_state.h"
-
-#define FLUSH_SECONDS 1.0
 
 tg_status tg_mpi_fail(struct tg_error *error, tg_status status, const char *text)
 {
@@ -403,32 +403,41 @@ void tg_mpi_poll(void *state, struct tg_comm_event *event)
 
 /* ── the end ───────────────────────────────────────────────────────────────────────────── */
 
-void tg_mpi_flush(struct tg_mpi *mpi)
+/* MPI ends only together with all ranks, and complains about messages that nobody has received. So a rank says that
+ * it is through when its own messages are out, and takes what comes, and forgets it, until all have said so. */
+static bool drop_one(struct tg_mpi *mpi, bool *is_idle)
 {
-    double start = tg_mpi_now();
-    while (mpi->sends && tg_mpi_now() - start < FLUSH_SECONDS)
-        look_at_sends(mpi);
+    struct tg_comm_event event;
+    tg_mpi_poll(mpi, &event);
+    *is_idle = event.kind == TG_COMM_NOTHING;
+    return event.kind != TG_COMM_LOST &&
+           (event.kind != TG_COMM_ARRIVAL || event.message == 0 ||
+            tg_mpi_receive(mpi, event.message, NULL, 0, 0, NULL) == TG_OK);
 }
 
-/* MPI complains about a message that nobody has received when it ends. What all ranks sent before they came here
- * is taken, and forgotten. */
-bool tg_mpi_drain(struct tg_mpi *mpi)
+bool tg_mpi_drain(struct tg_mpi *mpi, double seconds)
 {
+    const struct timespec nap = {.tv_nsec = 100000};
     double start = tg_mpi_now();
-    struct tg_comm_event event;
-    MPI_Request all;
-    int is_done = MPI_Ibarrier(mpi->comm, &all) != MPI_SUCCESS;
-    while (!is_done && tg_mpi_now() - start < FLUSH_SECONDS) {
-        tg_mpi_poll(mpi, &event);
-        if (event.kind == TG_COMM_LOST)
+    MPI_Request all = MPI_REQUEST_NULL;
+    int is_done = 0;
+    bool has_begun = false, is_idle;
+    while (!is_done || mpi->receives) {
+        if (!drop_one(mpi, &is_idle))
             return false;
-        if (event.kind == TG_COMM_ARRIVAL && event.message != 0 &&
-            tg_mpi_receive(mpi, event.message, NULL, 0, 0, NULL) != TG_OK)
+        if (!has_begun && !mpi->sends) {
+            if (MPI_Ibarrier(mpi->comm, &all) != MPI_SUCCESS)
+                return false;
+            has_begun = true;
+        }
+        if (has_begun && MPI_Test(&all, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return false;
-        if (MPI_Test(&all, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        if (seconds > 0 && tg_mpi_now() - start > seconds)
             return false;
+        if (is_idle && !is_done)
+            nanosleep(&nap, NULL);
     }
-    return is_done;
+    return true;
 }
 
 /* After a failure MPI may still write into memory of these requests: it stays until the process ends. */

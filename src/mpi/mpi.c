@@ -6,6 +6,9 @@
 
 #include "mpi/mpi_state.h"
 
+/* How long to wait for the others if MPI goes on without this end. */
+#define LEAVE_SECONDS 2.0
+
 static void destroy(struct tg_mpi *mpi)
 {
     free(mpi->buffer);
@@ -123,14 +126,14 @@ static tg_status open_mpi(void **state, struct tg_error *error)
     return TG_OK;
 }
 
+/* MPI_Finalize waits for all ranks. One that left without it, because another was late, would let that one wait for
+ * ever, or mpirun end it; so this end waits as long as all are there. A program that ends MPI by itself waits then. */
 static void close_mpi(void *state, bool failed)
 {
     struct tg_mpi *mpi = state;
     for (uint32_t r = 0; r < mpi->ranks; r++)
         failed = failed || mpi->peer[r].lost;
-    if (!failed)
-        tg_mpi_flush(mpi);
-    failed = failed || !tg_mpi_drain(mpi);
+    failed = failed || !tg_mpi_drain(mpi, mpi->is_ours ? 0 : LEAVE_SECONDS);
     failed = failed || mpi->sends || mpi->receives;
     tg_mpi_free_messages(mpi, failed);
     if (failed)

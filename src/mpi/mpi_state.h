@@ -101,10 +101,9 @@ tg_status tg_mpi_send(void *state, uint32_t peer, const void *head, uint32_t hea
 tg_status tg_mpi_receive(void *state, uint64_t message, void *to, uint64_t size, uint64_t token,
                          struct tg_error *error);
 void tg_mpi_poll(void *state, struct tg_comm_event *event);
-/* Tries to complete what is still going out, for a second at most. */
-void tg_mpi_flush(struct tg_mpi *mpi);
-/* Waits for the other ranks to close, for a second at most, and takes what is still coming in. */
-bool tg_mpi_drain(struct tg_mpi *mpi);
+/* Waits until all ranks close and their messages are out, so many seconds at most (0: without a limit), and drops what
+ * still comes in. False: they do not, or one is gone. */
+bool tg_mpi_drain(struct tg_mpi *mpi, double seconds);
 void tg_mpi_free_messages(struct tg_mpi *mpi, bool failed);
 /* The peer cannot be reached any more: LOST follows, once. */
 void tg_mpi_lose(struct tg_mpi *mpi, uint32_t peer, const char *why);

@@ -177,21 +177,34 @@ def mpirun():
     return [pytest.param(words, id=name) for name, words in found.items()]
 
 
-@pytest.mark.parametrize("start", mpirun())
-def test_a_script_that_mpirun_starts_is_a_rank(start, tmp_path):
+def started(start, script):
+    """What comes of two ranks that mpirun starts."""
     if not shutil.which(start[0]):
         pytest.skip(f"there is no {start[0]} here")
     plugin = pathlib.Path(os.environ["TASKGLASS_LIBRARY"]).parent / "taskglass"
     if not list(plugin.glob(f"taskglass-mpi-{start[0].split('.')[1]}.so")):
         pytest.skip("this build has no plug-in for it")
+    return subprocess.run([*start, "-n", "2", sys.executable, "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+
+
+@pytest.mark.parametrize("start", mpirun())
+def test_a_script_that_mpirun_starts_is_a_rank(start, tmp_path):
     script = (f"import taskglass, json; e = taskglass.run({RANKS!r}, output='out'); "
               "open(f'said{e.job.rank}', 'w').write(json.dumps("
               "[e.job.ranks, e.job.status, e.comm.rank, str(e.job.output_dir), str(e.output_dir)]))")
-    done = subprocess.run([*start, "-n", "2", sys.executable, "-c", script], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT,
-                          env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+    done = started(start, script)
     assert done.returncode == 0, done.stdout
     for rank in range(2):
         said = json.loads((tmp_path / f"said{rank}").read_text())
         assert said[:3] == [2, "OK", rank]
         assert pathlib.Path(said[4]).resolve() == tmp_path / "out" / f"rank{rank}"
+
+
+@pytest.mark.parametrize("start", mpirun())
+def test_a_rank_of_mpirun_may_leave_long_after_the_others(start, tmp_path):
+    done = started(start, "import taskglass, time; comm = taskglass.Comm(); rank = comm.rank; time.sleep(5 * rank); "
+                   "comm.close(); open(f'left{rank}', 'w').close()")
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "left0").exists() and (tmp_path / "left1").exists()
