@@ -251,13 +251,13 @@ static tg_status make_shared(struct tg_job *job, const struct tg_output_request 
                              struct tg_error *error)
 {
     tg_status status = tg_output_create(request, &job->dir, &job->made, &job->lock, error);
-    if (status == TG_OK) /* a run of one device may have been here, whose files are gone */
-        tg_run_folder_remove_empty(job->dir);
-    if (status == TG_OK)
-        status = tg_ranks_json_write(job->dir, &job->info, job->all, error);
-    if (status == TG_OK)
-        tg_job_tell_launcher(job->dir);
-    return status;
+    if (status != TG_OK)
+        return status;
+    tg_run_folder_remove_empty(job->dir); /* of a run of one device whose files are gone */
+    /* Before the file says that they run: whoever completes it if all of them are killed. */
+    tg_job_tell_launcher(job->dir);
+    tg_job_start_watching(job);
+    return tg_ranks_json_write(job->dir, &job->info, job->all, error);
 }
 
 /* Ranks may have other current directories, so that the path is absolute on its way. */
@@ -327,7 +327,8 @@ tg_status tg_job_place(struct tg_job *job, const struct tg_output_request *reque
     job->has_failed = job->has_failed || status != TG_OK;
     if (status != TG_OK)
         return status;
-    tg_job_start_watching(job);
+    if (job->rank != 0)
+        tg_job_start_watching(job);
     char *own = tg_text_format("%s/%s", job->dir, job->all[job->rank].folder);
     if (!own)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for a path");

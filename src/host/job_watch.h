@@ -5,8 +5,8 @@
 #include "host/job.h"
 
 /* On the first rank of each machine of a job under MPI: starts the process that completes the directory if all
- * ranks are killed. The ranks have met, and the directory exists. Without that process the job is as good
- * as with it. */
+ * ranks are killed. The ranks have met, and the directory exists; ranks.json may not be there yet. Without that
+ * process the job is as good as with it. */
 void tg_job_start_watching(const struct tg_job *job);
 
 #endif

@@ -316,6 +316,31 @@ def test_a_rank_that_is_killed_ends_the_others_with_a_report(job, tg, victim):
         assert "signal 9, SIGKILL" in job.summary()["rank"][victim]["error"]
 
 
+def first_rank(launcher):
+    """The process of rank 0: the launcher, or its own child, has started that first."""
+    for child in pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split():
+        if os.path.samefile(f"/proc/{child}/exe", PROGRAM):
+            return int(child)
+        if found := first_rank(child):
+            return found
+    return 0
+
+
+def test_a_rank_that_is_killed_as_soon_as_it_is_described_is_named(job):
+    """Not at every attempt in the moment that counts: before the watching process was there."""
+    for attempt in range(8):
+        process = job.begin(2, steps=4000, ms=2)
+        wait_until(job.out.exists)
+        victim = first_rank(process.pid)
+        while not (job.out / "ranks.json").exists():
+            assert process.poll() is None, process.communicate()
+        os.kill(victim, signal.SIGKILL)
+        process.communicate(timeout=TIMEOUT)
+        wait_until(lambda: is_over(job))
+        assert job.statuses()[0] == "RANK_LOST", attempt
+        job.out.rename(job.directory / f"out{attempt}")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_all_ranks(local, tg, number):
     process = local.begin(3, "--dump-tensor", steps=4000, ms=2)
