@@ -9,7 +9,7 @@
 
 #define TG_JSON_LITERAL(bytes, text) tg_bytes_put((bytes), "" text "", sizeof(text) - 1)
 
-static inline void tg_json_put_uint(struct tg_bytes *bytes, uint64_t value)
+static inline void tg_bytes_json_uint(struct tg_bytes *bytes, uint64_t value)
 {
     unsigned char *to = tg_bytes_more(bytes, TG_MOST_DIGITS);
     if (to)
@@ -17,7 +17,7 @@ static inline void tg_json_put_uint(struct tg_bytes *bytes, uint64_t value)
 }
 
 /* Characters that do something instead of being shown, and bytes that are none, become '?'. */
-static inline void tg_json_put_string(struct tg_bytes *bytes, const char *text)
+static inline void tg_bytes_json_string(struct tg_bytes *bytes, const char *text)
 {
     size_t left = strlen(text);
     TG_JSON_LITERAL(bytes, "\"");
@@ -35,7 +35,7 @@ static inline void tg_json_put_string(struct tg_bytes *bytes, const char *text)
     TG_JSON_LITERAL(bytes, "\"");
 }
 
-static inline void tg_json_put_key(struct tg_bytes *bytes, const char *key)
+static inline void tg_bytes_json_key(struct tg_bytes *bytes, const char *key)
 {
     if (bytes->used > 0 && bytes->at[bytes->used - 1] != '{')
         TG_JSON_LITERAL(bytes, ",");
@@ -45,22 +45,22 @@ static inline void tg_json_put_key(struct tg_bytes *bytes, const char *key)
 }
 
 /* Numbers that a reader of doubles would round are strings. */
-static inline void tg_json_put_number(struct tg_bytes *bytes, const char *key, uint64_t value)
+static inline void tg_bytes_json_number(struct tg_bytes *bytes, const char *key, uint64_t value)
 {
     bool is_large = value > UINT64_C(1) << 53;
-    tg_json_put_key(bytes, key);
+    tg_bytes_json_key(bytes, key);
     if (is_large)
         TG_JSON_LITERAL(bytes, "\"");
-    tg_json_put_uint(bytes, value);
+    tg_bytes_json_uint(bytes, value);
     if (is_large)
         TG_JSON_LITERAL(bytes, "\"");
 }
 
-static inline void tg_json_put_microseconds(struct tg_bytes *bytes, const char *key, uint64_t ns)
+static inline void tg_bytes_json_microseconds(struct tg_bytes *bytes, const char *key, uint64_t ns)
 {
     char digits[3];
-    tg_json_put_key(bytes, key);
-    tg_json_put_uint(bytes, ns / 1000);
+    tg_bytes_json_key(bytes, key);
+    tg_bytes_json_uint(bytes, ns / 1000);
     for (unsigned i = 3; i-- > 0; ns /= 10)
         digits[i] = (char)('0' + ns % 10);
     TG_JSON_LITERAL(bytes, ".");

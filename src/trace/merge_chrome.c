@@ -79,7 +79,7 @@ static void begin_event(struct tg_merge_out *out)
 
 static void put_time(struct tg_merge_out *out, const char *key, uint64_t time)
 {
-    tg_json_put_microseconds(&out->bytes, key, time > out->begin ? time - out->begin : 0);
+    tg_bytes_json_microseconds(&out->bytes, key, time > out->begin ? time - out->begin : 0);
 }
 
 /* An event of a rank, as far as the merger must know it. */
@@ -161,7 +161,7 @@ static const char *copy_event(struct tg_merge_out *out, struct tg_merge_part *pa
     bool had_events = out->has_events;
     begin_event(out);
     TG_JSON_LITERAL(&out->bytes, "\"pid\":");
-    tg_json_put_uint(&out->bytes, part->from->rank);
+    tg_bytes_json_uint(&out->bytes, part->from->rank);
     while (tg_pull_next(pull) == TG_PULL_KEY) {
         const char *problem = take_member(out, pull, &event);
         if (problem)
@@ -183,9 +183,9 @@ static const char *copy_event(struct tg_merge_out *out, struct tg_merge_part *pa
         put_time(out, "ts", begin);
     /* A stranger's clock may turn time around, where it is cut to what an int64_t holds. */
     if (event.has_length)
-        tg_json_put_microseconds(&out->bytes, "dur", end > begin ? end - begin : 0);
+        tg_bytes_json_microseconds(&out->bytes, "dur", end > begin ? end - begin : 0);
     if (event.has_flow)
-        tg_json_put_number(&out->bytes, "id", tg_merge_flow(part, event.flow));
+        tg_bytes_json_number(&out->bytes, "id", tg_merge_flow(part, event.flow));
     put_args(out, part, &event);
     TG_JSON_LITERAL(&out->bytes, "}");
     return NULL;
@@ -197,14 +197,14 @@ static void name_process(struct tg_merge_out *out, const struct tg_merge_part *p
     for (int i = 0; i < 2; i++) {
         begin_event(out);
         TG_JSON_LITERAL(&out->bytes, "\"ph\":\"M\"");
-        tg_json_put_number(&out->bytes, "pid", part->from->rank);
+        tg_bytes_json_number(&out->bytes, "pid", part->from->rank);
         TG_JSON_LITERAL(&out->bytes, ",\"tid\":0,\"name\":");
-        tg_json_put_string(&out->bytes, what[i]);
+        tg_bytes_json_string(&out->bytes, what[i]);
         tg_bytes_text(&out->bytes, i == 0 ? ",\"args\":{\"name\":" : ",\"args\":{\"sort_index\":");
         if (i == 0)
-            tg_json_put_string(&out->bytes, part->label);
+            tg_bytes_json_string(&out->bytes, part->label);
         else
-            tg_json_put_uint(&out->bytes, part->from->rank);
+            tg_bytes_json_uint(&out->bytes, part->from->rank);
         TG_JSON_LITERAL(&out->bytes, "}}");
     }
 }
@@ -237,9 +237,9 @@ static void put_place(struct tg_merge_out *out, const char *kind, struct tg_merg
 {
     begin_event(out);
     TG_JSON_LITERAL(&out->bytes, "\"ph\":");
-    tg_json_put_string(&out->bytes, kind);
-    tg_json_put_number(&out->bytes, "pid", out->part[place.part].from->rank);
-    tg_json_put_number(&out->bytes, "tid", TID_ROWS + (uint64_t)place.row);
+    tg_bytes_json_string(&out->bytes, kind);
+    tg_bytes_json_number(&out->bytes, "pid", out->part[place.part].from->rank);
+    tg_bytes_json_number(&out->bytes, "tid", TID_ROWS + (uint64_t)place.row);
 }
 
 static void add_row(struct tg_merge_out *out, struct tg_merge_place place)
@@ -249,11 +249,11 @@ static void add_row(struct tg_merge_out *out, struct tg_merge_place place)
         (void)snprintf(name, sizeof name, "communication, row %u", place.row + 1);
     put_place(out, "M", place);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":\"thread_name\",\"args\":{\"name\":");
-    tg_json_put_string(&out->bytes, name);
+    tg_bytes_json_string(&out->bytes, name);
     TG_JSON_LITERAL(&out->bytes, "}}");
     put_place(out, "M", place);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
-    tg_json_put_uint(&out->bytes, SORT_ROWS);
+    tg_bytes_json_uint(&out->bytes, SORT_ROWS);
     TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
@@ -263,19 +263,19 @@ static void begin_slice(struct tg_merge_out *out, struct tg_merge_place place, u
     put_place(out, "B", place);
     put_time(out, "ts", time);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":");
-    tg_json_put_string(&out->bytes, name);
+    tg_bytes_json_string(&out->bytes, name);
     TG_JSON_LITERAL(&out->bytes, ",\"cat\":\"communication\",\"args\":{");
 }
 
 static void put_text(struct tg_merge_out *out, const char *key, const char *text)
 {
-    tg_json_put_key(&out->bytes, key);
-    tg_json_put_string(&out->bytes, text);
+    tg_bytes_json_key(&out->bytes, key);
+    tg_bytes_json_string(&out->bytes, text);
 }
 
 static void put_number(struct tg_merge_out *out, const char *key, uint64_t value)
 {
-    tg_json_put_number(&out->bytes, key, value);
+    tg_bytes_json_number(&out->bytes, key, value);
 }
 
 static void add_flow(struct tg_merge_out *out, struct tg_merge_place place, uint64_t time,
@@ -284,7 +284,7 @@ static void add_flow(struct tg_merge_out *out, struct tg_merge_place place, uint
     put_place(out, is_leaving ? "s" : "f", place);
     put_time(out, "ts", time);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":\"message\",\"cat\":\"message\"");
-    tg_json_put_number(&out->bytes, "id", flow);
+    tg_bytes_json_number(&out->bytes, "id", flow);
     tg_bytes_text(&out->bytes, is_leaving ? "}" : ",\"bp\":\"e\"}");
 }
 
@@ -304,7 +304,7 @@ static void end_slice(struct tg_merge_out *out, struct tg_merge_place place, uin
     put_place(out, "E", place);
     put_time(out, "ts", time);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":");
-    tg_json_put_string(&out->bytes, name);
+    tg_bytes_json_string(&out->bytes, name);
     TG_JSON_LITERAL(&out->bytes, "}");
 }
 
@@ -335,7 +335,7 @@ static void begin(struct tg_merge_out *out)
     if (config->transport)
         put_text(out, "transport", config->transport);
     TG_JSON_LITERAL(bytes, "},\n\"taskglass\":{\"clock_begin_ns\":\"");
-    tg_json_put_uint(bytes, out->begin);
+    tg_bytes_json_uint(bytes, out->begin);
     TG_JSON_LITERAL(bytes, "\"");
     put_ranks(out);
     TG_JSON_LITERAL(bytes, "},\n\"traceEvents\":[\n");

@@ -17,7 +17,7 @@ enum { TID_RUN = 1 }; /* rows have the numbers behind it */
 
 static void put_bool(struct tg_bytes *bytes, enum tg_trace_key key, bool value)
 {
-    tg_json_put_key(bytes, tg_trace_keys[key]);
+    tg_bytes_json_key(bytes, tg_trace_keys[key]);
     tg_bytes_text(bytes, value ? "true" : "false");
 }
 
@@ -28,8 +28,8 @@ static void put_name(const struct tg_trace_out *out, struct tg_bytes *bytes, enu
 {
     if (name == TG_SPOOL_NO_NAME)
         return;
-    tg_json_put_key(bytes, tg_trace_keys[key]);
-    tg_json_put_string(bytes, out->name[name]);
+    tg_bytes_json_key(bytes, tg_trace_keys[key]);
+    tg_bytes_json_string(bytes, out->name[name]);
 }
 
 static void put_task_text(struct tg_bytes *bytes, uint64_t id)
@@ -44,9 +44,9 @@ static void put_task_text(struct tg_bytes *bytes, uint64_t id)
 static void put_task(struct tg_bytes *bytes, uint64_t id)
 {
     char hex[16];
-    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_TASK]);
+    tg_bytes_json_key(bytes, tg_trace_keys[TG_KEY_TASK]);
     put_task_text(bytes, id);
-    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_TASK_ID]);
+    tg_bytes_json_key(bytes, tg_trace_keys[TG_KEY_TASK_ID]);
     TG_JSON_LITERAL(bytes, "\"0x");
     tg_bytes_put(bytes, hex, (size_t)(tg_digits_hex16(hex, id) - hex));
     TG_JSON_LITERAL(bytes, "\"");
@@ -56,7 +56,7 @@ static void put_after(const struct tg_trace_out *out, struct tg_bytes *bytes,
                       const struct tg_trace_slice *slice)
 {
     bool has_kinds = false;
-    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_AFTER]);
+    tg_bytes_json_key(bytes, tg_trace_keys[TG_KEY_AFTER]);
     for (size_t i = 0; i < slice->n_after; i++) {
         tg_bytes_text(bytes, i == 0 ? "[" : ",");
         put_task_text(bytes, slice->after[i].id);
@@ -65,11 +65,11 @@ static void put_after(const struct tg_trace_out *out, struct tg_bytes *bytes,
     TG_JSON_LITERAL(bytes, "]");
     if (!has_kinds)
         return;
-    tg_json_put_key(bytes, tg_trace_keys[TG_KEY_WHY]);
+    tg_bytes_json_key(bytes, tg_trace_keys[TG_KEY_WHY]);
     for (size_t i = 0; i < slice->n_after; i++) {
         uint32_t kind = slice->after[i].kind;
         tg_bytes_text(bytes, i == 0 ? "[" : ",");
-        tg_json_put_string(
+        tg_bytes_json_string(
             bytes, out->name[kind < TG_EDGE_KINDS ? TG_WORD_EXPLICIT + kind : TG_WORD_UNKNOWN]);
     }
     TG_JSON_LITERAL(bytes, "]");
@@ -80,23 +80,23 @@ static void begin_body(const struct tg_trace_out *out, struct tg_bytes *body,
                        enum tg_trace_category category, uint32_t name)
 {
     TG_JSON_LITERAL(body, ",\"name\":");
-    tg_json_put_string(body, out->name[name]);
+    tg_bytes_json_string(body, out->name[name]);
     TG_JSON_LITERAL(body, ",\"cat\":");
-    tg_json_put_string(body, tg_trace_categories[category]);
+    tg_bytes_json_string(body, tg_trace_categories[category]);
     TG_JSON_LITERAL(body, ",\"args\":{");
 }
 
 static void put_key_number(struct tg_bytes *body, enum tg_trace_key key, uint64_t value)
 {
-    tg_json_put_number(body, tg_trace_keys[key], value);
+    tg_bytes_json_number(body, tg_trace_keys[key], value);
 }
 
 static void put_text(struct tg_bytes *body, const char *key, const char *text)
 {
     TG_JSON_LITERAL(body, ",");
-    tg_json_put_string(body, key);
+    tg_bytes_json_string(body, key);
     TG_JSON_LITERAL(body, ":");
-    tg_json_put_string(body, text);
+    tg_bytes_json_string(body, text);
 }
 
 static void end_body(struct tg_bytes *body)
@@ -121,16 +121,16 @@ static void begin_event(struct tg_trace_out *out, const char *kind, uint64_t tid
 {
     tg_bytes_text(&out->bytes, out->has_events ? ",\n{" : "{");
     out->has_events = true;
-    tg_json_put_key(&out->bytes, "ph");
-    tg_json_put_string(&out->bytes, kind);
-    tg_json_put_number(&out->bytes, "pid", 1);
-    tg_json_put_number(&out->bytes, "tid", tid);
+    tg_bytes_json_key(&out->bytes, "ph");
+    tg_bytes_json_string(&out->bytes, kind);
+    tg_bytes_json_number(&out->bytes, "pid", 1);
+    tg_bytes_json_number(&out->bytes, "tid", tid);
 }
 
 static void begin_timed(struct tg_trace_out *out, const char *kind, uint64_t tid, uint64_t time)
 {
     begin_event(out, kind, tid);
-    tg_json_put_microseconds(&out->bytes, "ts", time > out->begin ? time - out->begin : 0);
+    tg_bytes_json_microseconds(&out->bytes, "ts", time > out->begin ? time - out->begin : 0);
 }
 
 /* An arrow's end is bound to the slice around its time, so it leaves just before the slice ends. */
@@ -140,7 +140,7 @@ static void add_flow(struct tg_trace_out *out, const struct tg_trace_row *row,
     uint64_t leaves = item->end > item->begin ? item->end - 1 : item->end;
     begin_timed(out, is_leaving ? "s" : "f", TID_RUN + row->id, is_leaving ? leaves : item->begin);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":\"edge\",\"cat\":\"edge\"");
-    tg_json_put_number(&out->bytes, "id", flow);
+    tg_bytes_json_number(&out->bytes, "id", flow);
     tg_bytes_text(&out->bytes, is_leaving ? "}" : ",\"bp\":\"e\"}");
 }
 
@@ -151,7 +151,7 @@ static void add_slice(struct tg_trace_out *out, const struct tg_trace_row *row,
     bool is_task = item->type == TG_SPOOL_TASK;
     begin_timed(out, is_task ? "X" : "B", TID_RUN + row->id, item->begin);
     if (is_task)
-        tg_json_put_microseconds(&out->bytes, "dur", item->end - item->begin);
+        tg_bytes_json_microseconds(&out->bytes, "dur", item->end - item->begin);
     tg_bytes_put(&out->bytes, body, size);
     TG_JSON_LITERAL(&out->bytes, "}");
     for (uint32_t i = 0; i < item->n_leaving + item->n_taken; i++)
@@ -165,19 +165,19 @@ static void end_slice(struct tg_trace_out *out, const struct tg_trace_row *row, 
         return;
     begin_timed(out, "E", TID_RUN + row->id, time);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":");
-    tg_json_put_string(&out->bytes, type == TG_SPOOL_SCOPE    ? "scope"
-                                    : type == TG_SPOOL_SUBMIT ? "submit"
-                                                              : "wait");
+    tg_bytes_json_string(&out->bytes, type == TG_SPOOL_SCOPE    ? "scope"
+                                      : type == TG_SPOOL_SUBMIT ? "submit"
+                                                                : "wait");
     TG_JSON_LITERAL(&out->bytes, "}");
 }
 
 static void add_metadata(struct tg_trace_out *out, const char *what, uint64_t tid, const char *name)
 {
     begin_event(out, "M", tid);
-    tg_json_put_key(&out->bytes, "name");
-    tg_json_put_string(&out->bytes, what);
+    tg_bytes_json_key(&out->bytes, "name");
+    tg_bytes_json_string(&out->bytes, what);
     TG_JSON_LITERAL(&out->bytes, ",\"args\":{\"name\":");
-    tg_json_put_string(&out->bytes, name);
+    tg_bytes_json_string(&out->bytes, name);
     TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
@@ -186,7 +186,7 @@ static void add_thread(struct tg_trace_out *out, uint64_t tid, const char *name,
     add_metadata(out, "thread_name", tid, name);
     begin_event(out, "M", tid);
     TG_JSON_LITERAL(&out->bytes, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
-    tg_json_put_uint(&out->bytes, rank);
+    tg_bytes_json_uint(&out->bytes, rank);
     TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
@@ -202,10 +202,10 @@ static void add_counter(struct tg_trace_out *out, uint32_t counter, uint64_t tim
     struct tg_counter_info info;
     tg_trace_counter_info(out, counter, &info);
     begin_timed(out, "C", 0, time);
-    tg_json_put_key(&out->bytes, "name");
-    tg_json_put_string(&out->bytes, info.name);
+    tg_bytes_json_key(&out->bytes, "name");
+    tg_bytes_json_string(&out->bytes, info.name);
     TG_JSON_LITERAL(&out->bytes, ",\"args\":{");
-    tg_json_put_number(&out->bytes, info.is_bytes ? "bytes" : "count", value);
+    tg_bytes_json_number(&out->bytes, info.is_bytes ? "bytes" : "count", value);
     TG_JSON_LITERAL(&out->bytes, "}}");
 }
 
@@ -216,15 +216,15 @@ static void put_facts(struct tg_trace_out *out)
     const struct tg_trace_run *run = out->run;
     struct tg_bytes *bytes = &out->bytes;
     TG_JSON_LITERAL(bytes, "{\"program\":\"taskglass\",\"version\":");
-    tg_json_put_string(bytes, tg_version());
+    tg_bytes_json_string(bytes, tg_version());
     for (uint32_t i = 0; i < run->n_facts; i++) {
         TG_JSON_LITERAL(bytes, ",");
-        tg_json_put_string(bytes, run->fact[i].key);
+        tg_bytes_json_string(bytes, run->fact[i].key);
         TG_JSON_LITERAL(bytes, ":");
         if (run->fact[i].text)
-            tg_json_put_string(bytes, run->fact[i].text);
+            tg_bytes_json_string(bytes, run->fact[i].text);
         else
-            tg_json_put_uint(bytes, run->fact[i].number);
+            tg_bytes_json_uint(bytes, run->fact[i].number);
     }
     TG_JSON_LITERAL(bytes, "}");
 }
@@ -236,7 +236,7 @@ static void begin(struct tg_trace_out *out)
     put_facts(out);
     /* A string, because the clock may be beyond what a double holds. */
     TG_JSON_LITERAL(bytes, ",\n\"taskglass\":{\"clock_begin_ns\":\"");
-    tg_json_put_uint(bytes, out->begin);
+    tg_bytes_json_uint(bytes, out->begin);
     TG_JSON_LITERAL(bytes, "\"},\n\"traceEvents\":[\n");
     add_metadata(out, "process_name", 0, out->run->name ? out->run->name : "");
     add_thread(out, TID_RUN, "run", 0);
