@@ -97,8 +97,8 @@ struct tg_platform_ops {
     /* Its process can run an orchestration beside the device (tg_launch.done_words), whose words and
      * struct tg_orchestration are in memory of alloc_shared then. */
     bool orchestrates_beside;
-    bool
-        locates_beside; /* `locate` is for such an orchestration alone: cores do not know where they are */
+    /* `locate` is for such an orchestration alone: cores do not know where they are. */
+    bool locates_beside;
 
     /* OK if this machine can open the platform. NULL: always. The error says what is missing;
      * `open` reports the same error. */
