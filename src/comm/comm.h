@@ -34,9 +34,13 @@ struct tg_comm_call {
 /* How the progress thread reaches the device of a run. It is the only thread that calls these. */
 struct tg_comm_port {
     void *context;
-    int fd; /* readable if `take` may have a call */
+    int fd; /* readable if `take` may have a call, while the thread sleeps */
     /* The next call; false if there is none now. */
     bool (*take)(void *context, struct tg_comm_call *call);
+    /* The thread is about to wait for `fd`, or is back. False: it need not wait. NULL: nobody wants to know. */
+    bool (*sleeps)(void *context, bool sleeps);
+    /* True if the device has not heard yet of all calls that are done. NULL if `sleeps` is. */
+    bool (*unheard)(void *context);
     /* Device memory in the host's address space; NULL, or a function that returns NULL: copy. */
     void *(*map)(void *context, uint64_t address, uint64_t size);
     tg_status (*copy_in)(void *context, uint64_t address, const void *bytes, uint64_t size,

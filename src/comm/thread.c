@@ -17,9 +17,12 @@
 #include "base/error.h"
 #include "comm/engine.h"
 
-enum { EVENTS_AT_ONCE = 256 };
+enum { EVENTS_AT_ONCE = 256, EAGER_LOOKS = 16 };
 /* Longer than an answer of another rank takes that has to wake two threads for it. */
 #define SPIN_SECONDS 200e-6
+#define SOON_SECONDS 20e-6
+/* While it is eager, requests and timers may wait for so long. */
+#define REST_SECONDS 20e-6
 #define FIRST_NAP 20e-6
 #define LONGEST_NAP 1e-3
 #define PING_SECONDS 0.25
@@ -245,6 +248,22 @@ static double next_look(const struct tg_comm *comm, double now)
 
 /* --- sleep ---------------------------------------------------------------------------------- */
 
+static bool takes_calls(const struct tg_comm *comm)
+{
+    return comm->run.phase == RUN_GOES && comm->run.port.sleeps;
+}
+
+/* A device that has heard of all calls that are done waits for this thread, not for its CPU. */
+static bool is_unheard(const struct tg_comm *comm)
+{
+    return takes_calls(comm) && comm->run.port.unheard(comm->run.port.context);
+}
+
+static bool may_sleep(const struct tg_comm *comm)
+{
+    return !takes_calls(comm) || comm->run.port.sleeps(comm->run.port.context, true);
+}
+
 static void sleep_for(struct tg_comm *comm, int transport_fd, double seconds)
 {
     struct pollfd fds[3] = {{.fd = comm->wake, .events = POLLIN}};
@@ -255,11 +274,15 @@ static void sleep_for(struct tg_comm *comm, int transport_fd, double seconds)
         fds[count++] = (struct pollfd){.fd = transport_fd, .events = POLLIN};
     if (comm->run.phase == RUN_GOES && comm->run.port.fd >= 0)
         fds[count++] = (struct pollfd){.fd = comm->run.port.fd, .events = POLLIN};
+    if (!may_sleep(comm))
+        wait = (struct timespec){0};
     if (ppoll(fds, count, &wait, NULL) > 0 && fds[0].revents) {
         uint64_t ignored;
         ssize_t got = read(comm->wake, &ignored, sizeof ignored);
         (void)got;
     }
+    if (takes_calls(comm))
+        (void)comm->run.port.sleeps(comm->run.port.context, false);
 }
 
 /* Something of another rank may come any moment, and no descriptor will say so. */
@@ -269,57 +292,73 @@ static bool is_expecting(const struct tg_comm *comm)
            comm->asked || comm->pings_left > 0 || comm->current;
 }
 
-static void rest(struct tg_comm *comm, double idle_since, double *nap)
+/* Just after something happened it looks again and again: that is how long the device takes to post the call that
+ * another one has made ready, and another rank to answer, which a transport without a descriptor does not tell. */
+static bool is_eager(const struct tg_comm *comm, double idle)
+{
+    if (!comm->ops || comm->broken)
+        return false;
+    return idle < SOON_SECONDS ||
+           (idle < SPIN_SECONDS && comm->ops->fd(comm->state) < 0 && is_expecting(comm));
+}
+
+static void rest(struct tg_comm *comm, double *nap)
 {
     const int fd = comm->ops ? comm->ops->fd(comm->state) : -1;
-    const double now = tg_comm_now(), wait = next_look(comm, now);
-    double length = wait;
+    double length = next_look(comm, tg_comm_now());
     if (comm->ops && fd < 0 && !comm->broken) {
-        if (!is_expecting(comm)) {
-            *nap = LONGEST_NAP;
-        } else if (now - idle_since < SPIN_SECONDS) {
-            *nap = FIRST_NAP;
-            sched_yield(); /* the thread that this one waits for may need its CPU */
-            return;
-        } else {
-            *nap = *nap * 1.5 < LONGEST_NAP ? *nap * 1.5 : LONGEST_NAP;
-        }
-        length = *nap < wait ? *nap : wait;
+        *nap = *nap * 1.5 < LONGEST_NAP && is_expecting(comm) ? *nap * 1.5 : LONGEST_NAP;
+        length = *nap < length ? *nap : length;
     }
     sleep_for(comm, fd, length);
 }
 
 static bool look_around(struct tg_comm *comm)
 {
-    bool busy = false;
+    bool busy = tg_call_take(comm); /* first, because a transport that has nothing may yield */
     for (int i = 0; i < EVENTS_AT_ONCE && tg_comm_poll_event(comm); i++)
         busy = true;
-    busy |= tg_call_take(comm);
     busy |= tg_action_work(comm);
     return busy;
+}
+
+/* What may wait for some microseconds while messages come. */
+static void look_at_rest(struct tg_comm *comm, double now)
+{
+    look_at_request(comm);
+    look_whether_cancelled(comm);
+    tg_comm_update_progress(comm);
+    do_timers(comm, now);
 }
 
 void *tg_comm_thread(void *context)
 {
     struct tg_comm *comm = context;
-    double idle_since = tg_comm_now(), nap = FIRST_NAP;
+    double idle_since = tg_comm_now(), next_rest = 0, nap = FIRST_NAP;
+    int looks = 0;
     (void)prctl(PR_SET_TIMERSLACK, 1); /* naps are shorter than the 50 us that the system adds */
     while (!comm->closing) {
         const bool busy = look_around(comm);
-        look_at_request(comm);
-        look_whether_cancelled(comm);
-        tg_comm_update_progress(comm);
         const double now = tg_comm_now();
-        do_timers(comm, now);
         if (busy) {
             idle_since = now;
-            continue;
+            nap = FIRST_NAP;
         }
-        /* Timers, requests and calls may have sent: what that made ready is not on the descriptor. */
-        if (!look_around(comm) && !comm->closing)
-            rest(comm, idle_since, &nap);
-        else
-            idle_since = now;
+        const bool eager = is_eager(comm, now - idle_since);
+        if (!eager || now >= next_rest) {
+            next_rest = now + REST_SECONDS;
+            look_at_rest(comm, now);
+        }
+        looks = busy ? 0 : looks + 1;
+        if (eager && (looks >= EAGER_LOOKS || is_unheard(comm))) {
+            looks = 0;
+            sched_yield(); /* the thread that this one waits for may need its CPU */
+        }
+        if (eager)
+            continue;
+        /* Requests and timers may have sent: what that made ready is not on the descriptor. */
+        if (!busy && !look_around(comm) && !comm->closing)
+            rest(comm, &nap);
     }
     return NULL;
 }

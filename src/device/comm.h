@@ -57,15 +57,24 @@ TG_FN static inline void tg_comm_close(struct tg_engine *e, uint32_t task)
 /*
  * The host has done the call: the task is ready for the second time. A slot that has no posted call is
  * ignored. With `helps`, the calling thread then runs what is ready on lanes whose threads sleep, so that
- * none of them has to be woken for it; `home` is its own worker, which is no core.
+ * none of them has to be woken for it; `home` is its own worker, which is no core. Returns whether other calls
+ * are under way.
  */
-TG_FN void tg_comm_arrive(struct tg_engine *e, struct tg_worker *home, uint32_t task, bool helps);
+TG_FN bool tg_comm_arrive(struct tg_engine *e, struct tg_worker *home, uint32_t task, bool helps);
 
-/* The worker of a thread that hears of arrivals: it takes no tasks, is not counted among the workers,
- * and lies behind them. */
+/* --- ears: threads that hear of arrivals. One listens, and the others wait for their turn. --- */
+
+/* The worker of an ear: it takes no tasks, is not counted among the workers, and lies behind them. */
 TG_FN static inline struct tg_worker *tg_comm_ear(struct tg_engine *e, uint32_t ear)
 {
     return &e->worker[e->n_workers + ear];
 }
+
+/* Returns when the ear is the one that listens. */
+TG_FN void tg_comm_listen(struct tg_engine *e, const struct tg_worker *ear);
+
+/* A thread that helps is about to run the task. If it is the ear that listens, and may be busy for long, another ear
+ * listens from now on. False: there is none, so that the task is for a core. */
+TG_FN bool tg_comm_may_help(struct tg_engine *e, const struct tg_worker *home, uint32_t task);
 
 #endif

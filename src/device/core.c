@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/core.h"
+#include "device/comm.h"
 #include "device/mix.h"
 #include "device/park.h"
 #include "device/recorder.h"
@@ -286,7 +287,7 @@ TG_FN static bool help_here(struct tg_engine *e, struct tg_worker *home, const u
     while (tg_load_relaxed(word) != value && !tg_core_is_called(e, lane)) {
         if (task == TG_NO_TASK)
             task = find_plain(e, lane);
-        if (task == TG_NO_TASK)
+        if (task == TG_NO_TASK || (tg_comm_is_on(e) && !tg_comm_may_help(e, home, task)))
             break;
         task = tg_target_run(e, lane, task);
         if (task != TG_NO_TASK)

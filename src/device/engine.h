@@ -200,7 +200,9 @@ struct tg_engine {
     /* Calls that were posted, and those of them that are ready for the second time (device/comm.h). Both
      * only grow during a run. */
     uint32_t posted, arrived;
-    uint8_t pad2[TG_LINE - 20];
+    uint32_t listens; /* 1 + the number of the ear that listens; 0: none does (device/comm.h) */
+    uint32_t deaf;    /* ears that wait to listen */
+    uint8_t pad2[TG_LINE - 28];
     uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; always 0 for mixes */
     uint32_t awake;                 /* threads that act for cores and do not sleep */
     uint8_t pad3[TG_LINE - 4 * TG_CLASSES - 4];

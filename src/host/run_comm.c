@@ -177,6 +177,20 @@ static bool take(void *context, struct tg_comm_call *call)
     return true;
 }
 
+static bool sleeps(void *context, bool sleeps)
+{
+    struct tg_run_comm *c = context;
+    const struct tg_device *device = c->graph->module->device;
+    return device->ops->calls_sleep(device->state, sleeps);
+}
+
+static bool unheard(void *context)
+{
+    struct tg_run_comm *c = context;
+    const struct tg_device *device = c->graph->module->device;
+    return device->ops->calls_unheard(device->state);
+}
+
 static void *map(void *context, uint64_t address, uint64_t size)
 {
     struct tg_run_comm *c = context;
@@ -246,6 +260,8 @@ tg_status tg_run_comm_start(struct tg_run_comm *c, const char *log, struct tg_er
     if (ops->calls_fd != NULL) {
         drop_old_calls(c->graph->module->device);
         port.fd = ops->calls_fd(c->graph->module->device->state);
+        port.sleeps = sleeps;
+        port.unheard = unheard;
     }
     port.map = ops->map ? map : NULL;
     port.is_cancelled = c->is_cancelled ? is_cancelled : NULL;

@@ -147,11 +147,15 @@ struct tg_platform_ops {
     void (*cancel)(void *state);
     /*
      * Calls of communication (wire/comm.h). One thread of the host, which need not be the one in `poll`,
-     * takes what the device posts, and says when a call is done. The descriptor is readable when there
-     * may be one to take. NULL, all three: the device cannot communicate.
+     * takes what the device posts, and says when a call is done. Before it waits for the descriptor it says that
+     * it sleeps: false, there is something to take already. While it sleeps, and only then, the descriptor gets
+     * readable when there may be one to take. NULL, all five: the device cannot communicate.
      */
     int (*calls_fd)(void *state);
     enum tg_call_taken (*take_call)(void *state, struct tg_comm_post *post);
+    bool (*calls_sleep)(void *state, bool sleeps);
+    /* True if the device has not heard yet of all calls that are done. */
+    bool (*calls_unheard)(void *state);
     tg_status (*call_done)(void *state, uint32_t slot, struct tg_error *error);
     /* Asks the workers to write into their status where in a module's code they are. They answer soon, or
      * not at all. NULL: they cannot. */

@@ -333,7 +333,7 @@ CONTRACT(a_graph_that_does_not_fit_is_refused_before_launch)
 {
     struct tg_device_config config = device_config(3, 0);
     struct tg_device *device;
-    config.memory = 4 << 20;
+    config.memory = 17 << 18; /* room for the nodes and a small graph */
     GOOD(tg_device_open(&config, &device, error));
     struct nodes nodes = nodes_make(device, 20000);
     for (int i = 0; i < 20000; i++)

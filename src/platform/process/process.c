@@ -60,6 +60,20 @@ static tg_status map_memory(struct tg_process *process, struct tg_error *error)
     return TG_OK;
 }
 
+/* On every simulator: the rings are no memory of the device that a workload could use. */
+static tg_status map_rings(struct tg_process *process, struct tg_error *error)
+{
+    const uint64_t size = sizeof *process->rings, at = process->rings_at;
+    void *map = MAP_FAILED;
+    if (at % 4096 != 0 || at > process->size || size > process->size - at)
+        return tg_error_set(error, TG_DEVICE_LOST, "the device has no place for its calls");
+    map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, process->memory_fd, (off_t)at);
+    if (map == MAP_FAILED)
+        return tg_error_set(error, TG_NO_MEMORY, "cannot map device memory: %s", strerror(errno));
+    process->rings = map;
+    return TG_OK;
+}
+
 /* Makes the heap of all memory behind the control area, which belongs to the device. */
 static tg_status take_over(struct tg_process *process, struct tg_error *error)
 {
@@ -92,6 +106,8 @@ tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform
         status = take_over(process, error);
     if (status == TG_OK && mapped)
         status = map_memory(process, error);
+    if (status == TG_OK && process->rings_at != 0)
+        status = map_rings(process, error);
     return status;
 }
 
@@ -132,6 +148,9 @@ void tg_process_tear_down(struct tg_process *process)
     close_fd(process->pidfd);
     if (process->map != NULL)
         munmap(process->map, process->size);
+    if (process->rings != NULL)
+        munmap(process->rings, sizeof *process->rings);
+    free(process->calls_late);
     if (process->reserved != NULL)
         munmap(process->reserved, process->size);
     close_fd(process->memory_fd);

@@ -20,6 +20,8 @@ tg_status tg_process_launch(void *state, const struct tg_platform_launch *launch
 enum tg_poll tg_process_poll(void *state, int milliseconds);
 int tg_process_calls_fd(void *state);
 enum tg_call_taken tg_process_take_call(void *state, struct tg_comm_post *post);
+bool tg_process_calls_sleep(void *state, bool sleeps);
+bool tg_process_calls_unheard(void *state);
 tg_status tg_process_call_done(void *state, uint32_t slot, struct tg_error *error);
 void tg_process_cancel(void *state);
 void tg_process_locate(void *state);
@@ -47,7 +49,8 @@ tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uin
     .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_process_load, \
     .launch = tg_process_launch, .poll = tg_process_poll, .cancel = tg_process_cancel,       \
     .kill = tg_process_kill, .autopsy = tg_process_autopsy, .calls_fd = tg_process_calls_fd, \
-    .take_call = tg_process_take_call, .call_done = tg_process_call_done
+    .take_call = tg_process_take_call, .call_done = tg_process_call_done,                    \
+    .calls_sleep = tg_process_calls_sleep, .calls_unheard = tg_process_calls_unheard
 #define TG_PROCESS_COMMON_OPS                                                         \
     TG_PROCESS_START_OPS, .close = tg_process_close, .describe = tg_process_describe, \
                           .alloc = tg_process_alloc, .free = tg_process_free,         \

@@ -18,7 +18,8 @@
  *
  * Over a second socket go the calls of communication of the run (wire/comm.h): the device sends a struct
  * tg_comm_post for each, and the host a struct tg_process_call for each that is done. A thread of the
- * host that does nothing else reads them, so that the device never waits long to send one.
+ * host that does nothing else reads them, so that the device never waits long to send one. A simulated device
+ * has rings beside it (call_rings.h), which take both while neither end sleeps.
  *
  * A device whose memory the host cannot see has a third socket, over which the host moves bytes
  * while a graph runs. There the device answers each message before the host sends the next.
@@ -34,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_PROCESS_PROTOCOL 9u
+#define TG_PROCESS_PROTOCOL 10u
 
 /* The file descriptors that the device program starts with. */
 enum {
@@ -89,7 +90,7 @@ struct tg_process_message {
     uint64_t size;     /* INIT: bytes of memory; PIN, UNPIN, COPY_*, PROTECT: of the range */
     uint64_t memory;   /* INIT: bytes of memory that the host cannot see; HELLO: its address */
     uint64_t free;     /* HELLO: bytes of shared memory that the device keeps; the rest is free */
-    uint64_t place;    /* COPY_*: offset in shared memory */
+    uint64_t place; /* COPY_*: offset in shared memory; HELLO: of its struct tg_call_rings, or 0 */
     uint64_t linger_ns; /* INIT: how long a GPU's kernel stays after a run */
     uint64_t comm;      /* LAUNCH: struct tg_comm_setup, or 0 */
     uint32_t kernels;   /* LAUNCH: how many the module has */
@@ -99,7 +100,8 @@ struct tg_process_message {
     char text[4096]; /* LOAD: path; HELLO, LOADED: error; HELLO, if good: the GPU's name */
 };
 
-/* A call of communication is done. */
+/* A call of communication is done. A device that has rings (call_rings.h) finds it there, and the message, like
+ * a single byte from the device, only says so. */
 struct tg_process_call {
     uint32_t run;  /* as LAUNCH said: an answer that comes after the run's end is for no task */
     uint32_t slot; /* as in the post */

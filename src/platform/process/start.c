@@ -202,6 +202,7 @@ static tg_status hear_hello(struct tg_process *process, struct tg_process_messag
     process->base = message->address;
     process->hidden_at = message->memory;
     process->taken = message->free;
+    process->rings_at = message->place;
     process->sandbox =
         (struct tg_sandbox_report){.no_new_privs = message->sandbox & TG_PROCESS_NO_NEW_PRIVS,
                                    .seccomp = message->sandbox & TG_PROCESS_SECCOMP,

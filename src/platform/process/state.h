@@ -3,6 +3,7 @@
 #ifndef TG_PROCESS_STATE_H
 #define TG_PROCESS_STATE_H
 
+#include "platform/process/call_rings.h"
 #include "platform/process/heap.h"
 #include "platform/process/protocol.h"
 #include "platform/process/process.h"
@@ -11,7 +12,14 @@
 struct tg_process {
     int memory_fd;
     int socket;
-    int calls;                 /* the socket for calls of communication */
+    int calls;                        /* the socket for calls of communication */
+    struct tg_call_rings *rings;      /* … and the rings beside it; NULL: the device has none */
+    uint64_t calls_taken, calls_done; /* places of the rings that the host has read, and filled */
+    uint64_t *calls_late;             /* answers that have found no room yet */
+    size_t n_calls_late, calls_late_room;
+    uint32_t calls_received;   /* messages of that socket */
+    bool calls_slept;          /* since it was seen empty, the host's thread has waited for it */
+    uint64_t rings_at;         /* in device memory; 0: it has none */
     uint32_t launches;         /* runs started so far; the thread of calls reads it */
     int mover;                 /* the third socket, or -1 */
     int pidfd;                 /* -1 if the kernel has no pidfds */

@@ -10,57 +10,99 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* An ear looks for so long before it sleeps: about as long as an answer of another rank takes that comes at once. */
+enum { LOOK_NS = 50000 };
+
+/* ── to the host ───────────────────────────────────────────────────────────────────────── */
+
+static struct tg_call_rings *rings;
+
 /* Waits while the socket to the host is full: the host's thread always reads it. */
-void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post)
+static void send_message(const void *message, size_t size)
 {
     ssize_t sent;
     int tries = 0;
-    (void)e;
+    (void)tg_add_relaxed(&rings->messages, 1u);
     do
-        sent = send(TG_PROCESS_CALLS_FD, post, sizeof *post, MSG_NOSIGNAL);
+        sent = send(TG_PROCESS_CALLS_FD, message, size, MSG_NOSIGNAL);
     while (sent < 0 && tg_process_try_again(errno, &tries));
-    if (sent != (ssize_t)sizeof *post)
+    if (sent != (ssize_t)size)
         _exit(TG_PROCESS_EXIT_BYE); /* the host is gone */
 }
+
+void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post)
+{
+    static const char look = 0;
+    (void)e;
+    if (!tg_ring_put_post(rings, post))
+        send_message(post, sizeof *post);
+    else if (tg_ring_wakes(&rings->host))
+        send_message(&look, sizeof look);
+}
+
+/* ── ears ──────────────────────────────────────────────────────────────────────────────── */
 
 struct start {
     struct tg_ears *ears;
     uint32_t ear;
 };
 
-/* The next call that is done, and whether another ear listens from now on. */
-static struct tg_process_call hear(struct tg_ears *ears, bool *another)
+static struct tg_process_call call_of(uint64_t done)
 {
-    struct tg_process_call call = {0};
+    return (struct tg_process_call){.run = (uint32_t)(done >> 32), .slot = (uint32_t)done};
+}
+
+/* What the message says is in the ring. */
+static void wait_for_message(void)
+{
+    struct tg_process_call ignored;
     ssize_t got;
-    tg_add_acq_rel(&ears->waiting, 1u);
-    pthread_mutex_lock(&ears->listening);
-    tg_sub_acq_rel(&ears->waiting, 1u);
     do
-        got = recv(TG_PROCESS_CALLS_FD, &call, sizeof call, 0);
+        got = recv(TG_PROCESS_CALLS_FD, &ignored, sizeof ignored, 0);
     while (got < 0 && (errno == EINTR || errno == ENOMEM || errno == ENOBUFS));
     if (got <= 0)
         for (;;)
             pause(); /* the host is gone, and the main thread ends the process */
-    *another = tg_load_acquire(&ears->waiting) > 0;
-    pthread_mutex_unlock(&ears->listening);
-    return call;
+}
+
+/* The host clears `sleeps` before it sends a message, so that there is one for each time. */
+static void sleep_unless_needed(void)
+{
+    tg_store_seq(&rings->device.sleeps, 1u);                                        /* R5 */
+    if (tg_ring_has_done(rings) && tg_exchange_seq(&rings->device.sleeps, 0u) != 0) /* R5 */
+        return;
+    wait_for_message();
+}
+
+/* The next call that is done. Only the ear that listens is here. It looks again and again for a while if it
+ * expects one soon. */
+static struct tg_process_call hear(bool expects)
+{
+    uint64_t since = expects ? tg_target_now() : 0, done;
+    while (!tg_ring_take_done(rings, &done))
+        if (expects && tg_target_now() - since < LOOK_NS)
+            tg_target_yield(); /* the thread that this one waits for may need its CPU */
+        else
+            sleep_unless_needed();
+    return call_of(done);
 }
 
 static void *ear_main(void *argument)
 {
     struct start start = *(struct start *)argument;
     struct tg_ears *ears = start.ears;
+    struct tg_worker *own = tg_comm_ear(ears->engine, start.ear);
+    bool expects = false;
     free(argument);
     pthread_setname_np(pthread_self(), "tg-ear");
     if (tg_fault_watch_thread(ears->engine, ears->engine->n_workers + start.ear) != 0)
         abort();
     for (;;) {
-        bool another;
-        struct tg_process_call call = hear(ears, &another);
+        tg_comm_listen(ears->engine, own);
+        struct tg_process_call call = hear(expects);
         pthread_rwlock_rdlock(&ears->lock); /* L2 */
         if (call.run == ears->run)
-            tg_comm_arrive(ears->engine, tg_comm_ear(ears->engine, start.ear), call.slot, another);
+            expects = tg_comm_arrive(ears->engine, own, call.slot, true);
         pthread_rwlock_unlock(&ears->lock);
     }
     return NULL;
@@ -89,14 +131,18 @@ void tg_ears_close(struct tg_ears *ears)
     pthread_rwlock_unlock(&ears->lock);
 }
 
+void tg_ears_set_up(struct tg_call_rings *memory)
+{
+    rings = memory;
+}
+
 bool tg_ears_open(struct tg_ears *ears, struct tg_engine *engine, uint32_t run)
 {
     if (!tg_comm_is_on(engine))
         return true;
     if (!ears->started) {
         ears->engine = engine;
-        if (pthread_rwlock_init(&ears->lock, NULL) != 0 ||
-            pthread_mutex_init(&ears->listening, NULL) != 0)
+        if (pthread_rwlock_init(&ears->lock, NULL) != 0)
             return false;
         for (uint32_t ear = 0; ear < TG_COMM_EARS; ear++)
             if (!start_ear(ears, ear))

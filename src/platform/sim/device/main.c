@@ -146,13 +146,20 @@ static uint32_t usable_cpus(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
-static void lay_out(struct device *d, const struct tg_process_message *init)
+static uint64_t in_pages(uint64_t bytes)
+{
+    return (bytes + 4095) / 4096 * 4096;
+}
+
+/* Returns where the rings of calls are. */
+static uint64_t lay_out(struct device *d, const struct tg_process_message *init)
 {
     uint32_t n_blocks = (init->cores + TG_PARTS - 1) / TG_PARTS;
     uint32_t n_workers = TG_PARTS * n_blocks + init->schedulers + 1;
     uint64_t status = sizeof(struct tg_control_head);
     uint64_t engine = status + n_workers * sizeof(struct tg_worker_status);
-    uint64_t end = engine + tg_engine_size(n_blocks, init->schedulers);
+    uint64_t rings = in_pages(engine + tg_engine_size(n_blocks, init->schedulers));
+    uint64_t end = in_pages(rings + sizeof(struct tg_call_rings));
     d->head = (struct tg_control_head *)d->memory;
     d->engine = tg_engine_init(d->memory + engine, init->cores, init->schedulers,
                                (struct tg_worker_status *)(d->memory + status));
@@ -162,9 +169,9 @@ static void lay_out(struct device *d, const struct tg_process_message *init)
         .version = TG_CONTROL_VERSION,
         .head_size = sizeof *d->head,
         .base = (uint64_t)(uintptr_t)d->memory,
-        .control_size = (end + 4095) / 4096 * 4096,
+        .control_size = end,
         .memory_size = init->size,
-        .memory_start = (uint64_t)(uintptr_t)d->memory + (end + 4095) / 4096 * 4096,
+        .memory_start = (uint64_t)(uintptr_t)d->memory + end,
         .memory_end = (uint64_t)(uintptr_t)d->memory + init->size,
         .n_lanes = d->engine->n_lanes,
         .n_schedulers = init->schedulers,
@@ -172,6 +179,8 @@ static void lay_out(struct device *d, const struct tg_process_message *init)
         .status = status,
         .status_size = sizeof(struct tg_worker_status),
     };
+    tg_ears_set_up((struct tg_call_rings *)(d->memory + rings));
+    return rings;
 }
 
 static void init(struct device *d, struct tg_process_message *message)
@@ -183,7 +192,7 @@ static void init(struct device *d, struct tg_process_message *message)
                       (unsigned long long)message->size, strerror(errno));
         exit(TG_PROCESS_EXIT_USAGE);
     }
-    lay_out(d, message);
+    message->place = lay_out(d, message);
     tg_fault_install(d->head, true);
     if (!start_workers(d)) {
         tg_link_reply(message, TG_PROCESS_HELLO, TG_NO_MEMORY, "cannot start %u threads",
