@@ -90,6 +90,7 @@ struct tg_mpi {
     struct tg_mpi_arrival *receives, **receives_end; /* payloads on their way */
     struct tg_mpi_ready *ready, **ready_end;
     struct tg_mpi_peer *peer;
+    uint32_t polls;
     double looked_at; /* when it was last seen whether peers are there */
 };
 
