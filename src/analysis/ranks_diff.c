@@ -488,7 +488,7 @@ static void note_absent(struct diffing *d, const struct tg_rank_sides *sides, ch
     for (uint32_t r = 0; r < sides->n; r++)
         if (!sides->side[r].recording)
             note(d, "rank %u of %c: %.200s", r, which, sides->side[r].why.text);
-        else if (!sides->side[r].calls)
+        else if (!sides->side[r].calls && !tg_rank_made_no_calls(&sides->side[r]))
             note(d, "rank %u of %c: which calls it made: %.200s", r, which,
                  sides->side[r].why_no_calls.text);
 }

@@ -346,6 +346,8 @@ static bool describe_gap(const struct tg_rank_side *side, char *text, size_t roo
     uint32_t rank = side->rank.rank;
     struct tg_calls_info info = {0};
     tg_calls_get_info(side->calls, &info);
+    if (tg_rank_made_no_calls(side))
+        return false;
     if (!side->calls)
         snprintf(text, room, "rank %u: which calls it made: %.200s", rank, side->why_no_calls.text);
     else if (side->damaged > 0)

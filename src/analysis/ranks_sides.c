@@ -168,6 +168,59 @@ static void say_absent(struct tg_rank_side *side)
     disown(side, &why);
 }
 
+/* ── a rank without calls ──────────────────────────────────────────────────────────────── */
+
+/* "calls" and "waiting" of "comm": true if they say that there was no call. */
+static bool has_no_calls(struct tg_pull *pull)
+{
+    uint64_t n;
+    bool none = false, idle = false;
+    while (tg_pull_next(pull) == TG_PULL_KEY) {
+        bool is_calls = tg_pull_is(pull, "calls"), is_waiting = tg_pull_is(pull, "waiting");
+        tg_pull_next(pull);
+        if (is_calls && pull->token == TG_PULL_BEGIN_OBJECT) {
+            none = tg_pull_next(pull) == TG_PULL_END_OBJECT;
+            if (!none)
+                return false;
+            continue;
+        }
+        if (is_waiting)
+            idle = tg_pull_u64(pull, &n) && n == 0;
+        if (!tg_pull_skip(pull))
+            return false;
+    }
+    return pull->token == TG_PULL_END_OBJECT && none && idle;
+}
+
+/* run.json has no "comm" if the workload has no calls. A rank that was killed has no run.json, and has said
+ * nothing. */
+bool tg_rank_made_no_calls(const struct tg_rank_side *side)
+{
+    struct tg_map map;
+    struct tg_pull pull;
+    bool is_none = true;
+    if (!side->rank.is_there || side->why_no_calls.status != TG_NOT_FOUND)
+        return false;
+    char *path = tg_path_join(side->rank.dir, "run.json");
+    int cause = path ? tg_map_load(path, TG_RUN_JSON_MOST, &map) : -1;
+    free(path);
+    if (cause != 0)
+        return false;
+    tg_pull_start(&pull, (const char *)map.bytes, map.size);
+    bool is_good = tg_pull_next(&pull) == TG_PULL_BEGIN_OBJECT;
+    while (is_good && is_none && tg_pull_next(&pull) == TG_PULL_KEY) {
+        bool is_comm = tg_pull_is(&pull, "comm");
+        tg_pull_next(&pull);
+        if (is_comm)
+            is_none = pull.token == TG_PULL_BEGIN_OBJECT && has_no_calls(&pull);
+        else
+            is_good = tg_pull_skip(&pull);
+    }
+    is_good = is_good && pull.token == TG_PULL_END_OBJECT;
+    tg_map_close(&map);
+    return is_good && is_none;
+}
+
 /* ── opening ───────────────────────────────────────────────────────────────────────────── */
 
 /* A call has one tensor that it reads and one that it writes, or one that is both. */

@@ -36,6 +36,9 @@ void tg_rank_sides_close(struct tg_rank_sides *sides);
 /* Asks every recording whether its files are still what they were. */
 tg_status tg_rank_sides_check(const struct tg_rank_sides *sides, struct tg_error *error);
 
+/* True if the rank has no comm.jsonl because it called nothing, as its run.json says. */
+bool tg_rank_made_no_calls(const struct tg_rank_side *side);
+
 /* True if the recording says nothing that it lacks: then the n-th record that is selected is the n-th that was made. */
 bool tg_recording_is_whole(const struct tg_recording *recording);
 

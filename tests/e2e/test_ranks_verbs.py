@@ -511,3 +511,12 @@ def test_lines_of_comm_jsonl_that_are_torn_are_counted(made, tg):
     result = tg("verify", "a")
     assert result.returncode == 2 and "1 line of comm.jsonl cannot be read" in result.stdout
     assert "1 lines of its comm.jsonl cannot be read" in tg("explain", "a").stdout
+
+
+def test_a_job_that_does_not_communicate_leaves_nothing_unknown(tg):
+    tg.good("run", "--ranks", "2", "vector_add", "--output", "job")
+    assert not (tg.directory / "job" / "rank0" / "comm.jsonl").exists()
+    assert "unknown" not in tg.good("explain", "job").stdout
+    run_json = tg.directory / "job" / "rank1" / "run.json"
+    run_json.write_text(run_json.read_text().replace('"calls": {}', '"calls": {"tg_send": 1}'))
+    assert "rank 1: which calls it made" in tg.good("explain", "job").stdout
