@@ -16,24 +16,26 @@ int tg_process_calls_fd(void *state)
 
 /* ── rings ─────────────────────────────────────────────────────────────────────────────── */
 
-static ssize_t send_call(const struct tg_process *process, const struct tg_process_call *call)
+static ssize_t send_call(const struct tg_process *process, const struct tg_process_call *call,
+                         int flags)
 {
     ssize_t sent;
     int tries = 0;
     do
-        sent = send(process->calls, call, sizeof *call, MSG_NOSIGNAL);
+        sent = send(process->calls, call, sizeof *call, MSG_NOSIGNAL | flags);
     while (sent < 0 && tg_process_try_again(errno, &tries));
     return sent;
 }
 
-/* False: the ring is full. What the device does not hear because it is gone, nobody misses. */
+/* False: the ring is full. What the device does not hear because it is gone, nobody misses. A socket that is full
+ * has messages that wake it already. */
 static bool put(struct tg_process *process, uint64_t done)
 {
     const struct tg_process_call look = {0};
     if (!tg_ring_put_done(process->rings, &process->calls_done, done))
         return false;
     if (tg_ring_wakes(&process->rings->device))
-        (void)send_call(process, &look);
+        (void)send_call(process, &look, MSG_DONTWAIT);
     return true;
 }
 
@@ -126,7 +128,7 @@ tg_status tg_process_call_done(void *state, uint32_t slot, struct tg_error *erro
     const struct tg_process_call call = {.run = run, .slot = slot};
     if (process->rings)
         return put_now_or_later(process, (uint64_t)run << 32 | slot, error);
-    if (send_call(process, &call) == (ssize_t)sizeof call)
+    if (send_call(process, &call, 0) == (ssize_t)sizeof call)
         return TG_OK;
     return tg_error_set(error, TG_DEVICE_LOST, "the device cannot be told that a call is done: %s",
                         strerror(errno));
