@@ -74,7 +74,8 @@ bool tg_process_calls_unheard(void *state)
 {
     const struct tg_process *process = state;
     return process->rings != NULL &&
-           tg_load_relaxed(&process->rings->device.emptied) != process->calls_done;
+           (process->n_calls_late > 0 ||
+            tg_load_relaxed(&process->rings->device.emptied) != process->calls_done);
 }
 
 /* ── the socket ────────────────────────────────────────────────────────────────────────── */

@@ -110,6 +110,21 @@ TEST(the_host_waits_for_no_ear)
     end();
 }
 
+TEST(an_answer_that_has_found_no_room_is_unheard)
+{
+    struct tg_comm_post one;
+    begin();
+    for (uint32_t i = 0; i <= TG_RING_DONES; i++)
+        CHECK_EQ_I(tg_process_call_done(&process, i, NULL), TG_OK);
+    for (uint32_t i = 0; i < TG_RING_DONES; i++)
+        (void)hear(true);
+    CHECK(tg_process_calls_unheard(&process));
+    CHECK_EQ_I(tg_process_take_call(&process, &one), TG_CALL_NONE);
+    CHECK_EQ_U(hear(true).slot, TG_RING_DONES);
+    CHECK(!tg_process_calls_unheard(&process));
+    end();
+}
+
 TEST(a_host_that_sleeps_is_told_once)
 {
     uint32_t taken[3] = {0};
