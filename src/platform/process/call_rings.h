@@ -19,7 +19,9 @@
  *   R1  post[].number  the thread that has filled the place, and whatever it knows of, pairs with the host
  *   R2  taken          the host, after it has copied a post, pairs with the thread that fills the place again
  *   R3  n_done         the host, which has moved the call's bytes, pairs with the ear
- *   R4  heard          the ear, after it has read a place, pairs with the host, which fills it again
+ *   R4  heard          the ear, after it has read a place, pairs with the host, which fills it again. A host that has
+ *                      answers left sleeps only while less than half of the ring is free, and the ear that has
+ *                      read so many tells it, as in R5
  *   R5  sleeps         an end that is about to sleep says so and then looks at its ring once more; the other end fills
  *                      the ring and then looks at `sleeps`. All four are sequentially consistent, so that one of
  *                      the two notices
@@ -91,8 +93,15 @@ static inline bool tg_ring_take_done(struct tg_call_rings *r, uint64_t *done)
     if (!tg_ring_has_done(r))
         return false;
     *done = r->done[at % TG_RING_DONES];
-    tg_store_release(&r->device.emptied, at + 1); /* R4 */
+    tg_store_seq(&r->device.emptied, at + 1); /* R4 */
     return true;
+}
+
+/* After tg_ring_take_done: true if a host that waits for room has half of the ring now. */
+static inline bool tg_ring_is_half_read(const struct tg_call_rings *r)
+{
+    return tg_load_seq(&r->host.filled) - tg_load_relaxed(&r->device.emptied) ==
+           TG_RING_DONES / 2; /* R4 */
 }
 
 /* --- the host's end, of one thread ------------------------------------------------------------- */
@@ -110,6 +119,12 @@ static inline bool tg_ring_take_post(struct tg_call_rings *r, uint64_t *taken,
     *post = r->post[*taken % TG_RING_POSTS].post;
     tg_store_release(&r->host.emptied, ++*taken); /* R2 */
     return true;
+}
+
+/* True if half of the ring is free. */
+static inline bool tg_ring_has_half(const struct tg_call_rings *r, uint64_t n_done)
+{
+    return n_done - tg_load_seq(&r->device.emptied) <= TG_RING_DONES / 2; /* R4 */
 }
 
 static inline bool tg_ring_put_done(struct tg_call_rings *r, uint64_t *n_done, uint64_t done)

@@ -67,7 +67,8 @@ bool tg_process_calls_sleep(void *state, bool sleeps)
     process->calls_slept |= sleeps;
     tg_store_seq(&rings->host.sleeps, (uint32_t)sleeps); /* R5 */
     return !sleeps ||
-           (process->n_calls_late == 0 && !tg_ring_has_post(rings, process->calls_taken));
+           (!tg_ring_has_post(rings, process->calls_taken) &&
+            (process->n_calls_late == 0 || !tg_ring_has_half(rings, process->calls_done)));
 }
 
 bool tg_process_calls_unheard(void *state)

@@ -97,8 +97,6 @@ TEST(the_host_waits_for_no_ear)
     begin();
     for (uint32_t i = 0; i < DONES; i++)
         CHECK_EQ_I(tg_process_call_done(&process, i, NULL), TG_OK);
-    CHECK(!tg_process_calls_sleep(&process, true)); /* there is more to say */
-    CHECK(tg_process_calls_sleep(&process, false));
     for (uint32_t i = 0; i < DONES; i++) {
         struct tg_process_call call = hear(true);
         CHECK_EQ_U(call.run, 1);
@@ -143,6 +141,46 @@ TEST(a_host_that_sleeps_is_told_once)
     CHECK(!is_readable(process.calls));
     CHECK_EQ_U(process.calls_received, 1);
     stress_check_once(taken, 3);
+    end();
+}
+
+TEST(a_host_whose_answers_find_no_room_sleeps_until_half_of_the_ring_is_read)
+{
+    enum { DONES = 5 * TG_RING_DONES };
+    uint32_t heard[DONES] = {0};
+    struct tg_comm_post one;
+    begin();
+    for (uint32_t i = 0; i < DONES; i++)
+        CHECK_EQ_I(tg_process_call_done(&process, i, NULL), TG_OK);
+    for (uint32_t i = 0; i < DONES; i++) {
+        const bool is_half = i % (TG_RING_DONES / 2) == TG_RING_DONES / 2 - 1;
+        if (i % (TG_RING_DONES / 2) == 0 && process.n_calls_late > 0) {
+            CHECK(tg_process_calls_sleep(&process, true));
+            CHECK(!is_readable(process.calls));
+        }
+        heard[hear(true).slot]++;
+        if (!is_half || process.n_calls_late == 0)
+            continue;
+        CHECK(is_readable(process.calls));
+        CHECK(tg_process_calls_sleep(&process, false));
+        CHECK_EQ_I(tg_process_take_call(&process, &one), TG_CALL_NONE); /* makes use of the room */
+        CHECK(!is_readable(process.calls));
+    }
+    CHECK_EQ_U(process.n_calls_late, 0);
+    stress_check_once(heard, DONES);
+    end();
+}
+
+TEST(a_host_that_has_room_for_its_answers_does_not_sleep)
+{
+    enum { DONES = TG_RING_DONES + 1 };
+    begin();
+    for (uint32_t i = 0; i < DONES; i++)
+        CHECK_EQ_I(tg_process_call_done(&process, i, NULL), TG_OK);
+    for (uint32_t i = 0; i < TG_RING_DONES / 2; i++)
+        (void)hear(true);
+    CHECK(!tg_process_calls_sleep(&process, true));
+    CHECK(tg_process_calls_sleep(&process, false));
     end();
 }
 
@@ -237,6 +275,38 @@ TEST(each_call_is_taken_and_heard_of_once)
     stress_threads(POSTERS + 2, work, NULL);
     stress_calm();
     stress_check_once(traffic.taken, CALLS);
+    stress_check_once(traffic.heard, CALLS);
+    end();
+}
+
+/* Answers that find no room, and a host that sleeps until there is some. */
+static void work_with_little_room(void *shared, uint32_t number)
+{
+    struct tg_comm_post one;
+    struct pollfd wait = {.fd = process.calls, .events = POLLIN};
+    (void)shared;
+    if (number == 0) {
+        be_an_ear(1);
+        return;
+    }
+    for (uint32_t i = 0; i < CALLS; i++)
+        CHECK_EQ_I(tg_process_call_done(&process, i, NULL), TG_OK);
+    for (;;) {
+        CHECK_EQ_I(tg_process_take_call(&process, &one), TG_CALL_NONE);
+        if (process.n_calls_late == 0)
+            break;
+        (void)poll(&wait, 1, tg_process_calls_sleep(&process, true) ? -1 : 0);
+        CHECK(tg_process_calls_sleep(&process, false));
+    }
+}
+
+TEST(each_answer_that_finds_no_room_is_heard_of_once)
+{
+    memset(&traffic, 0, sizeof traffic);
+    begin();
+    stress_watch("answers wait for room");
+    stress_threads(2, work_with_little_room, NULL);
+    stress_calm();
     stress_check_once(traffic.heard, CALLS);
     end();
 }

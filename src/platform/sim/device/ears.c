@@ -30,14 +30,20 @@ static void send_message(const void *message, size_t size)
         _exit(TG_PROCESS_EXIT_BYE); /* the host is gone */
 }
 
-void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post)
+static void wake_host(void)
 {
     static const char look = 0;
+    if (tg_ring_wakes(&rings->host))
+        send_message(&look, sizeof look);
+}
+
+void tg_target_post(struct tg_engine *e, const struct tg_comm_post *post)
+{
     (void)e;
     if (!tg_ring_put_post(rings, post))
         send_message(post, sizeof *post);
-    else if (tg_ring_wakes(&rings->host))
-        send_message(&look, sizeof look);
+    else
+        wake_host();
 }
 
 /* ── ears ──────────────────────────────────────────────────────────────────────────────── */
@@ -84,6 +90,8 @@ static struct tg_process_call hear(bool expects)
             tg_target_yield(); /* the thread that this one waits for may need its CPU */
         else
             sleep_unless_needed();
+    if (tg_ring_is_half_read(rings))
+        wake_host();
     return call_of(done);
 }
 
