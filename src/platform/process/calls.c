@@ -27,15 +27,23 @@ static ssize_t send_call(const struct tg_process *process, const struct tg_proce
     return sent;
 }
 
-/* False: the ring is full. What the device does not hear because it is gone, nobody misses. A socket that is full
- * has messages that wake it already. */
-static bool put(struct tg_process *process, uint64_t done)
+/* Wakes an ear that sleeps. What the device does not hear because it is gone, nobody misses, and a socket that is
+ * full has messages that wake it already. False: it has to be told later. */
+static bool tell(struct tg_process *process)
 {
     const struct tg_process_call look = {0};
+    if (process->calls_untold)
+        process->calls_untold = send_call(process, &look, MSG_DONTWAIT) < 0 && errno != EAGAIN &&
+                                errno != EPIPE && errno != ECONNRESET;
+    return !process->calls_untold;
+}
+
+/* False: the ring is full. */
+static bool put(struct tg_process *process, uint64_t done)
+{
     if (!tg_ring_put_done(process->rings, &process->calls_done, done))
         return false;
-    if (tg_ring_wakes(&process->rings->device))
-        (void)send_call(process, &look, MSG_DONTWAIT);
+    process->calls_untold |= tg_ring_wakes(&process->rings->device);
     return true;
 }
 
@@ -46,11 +54,18 @@ static void put_late(struct tg_process *process)
         process->n_calls_late--;
 }
 
+static tg_status cannot_tell(struct tg_error *error)
+{
+    return tg_error_set(error, TG_DEVICE_LOST, "the device cannot be told that a call is done: %s",
+                        strerror(errno));
+}
+
 static tg_status put_now_or_later(struct tg_process *process, uint64_t done, struct tg_error *error)
 {
     put_late(process);
     if (process->n_calls_late == 0 && put(process, done))
-        return TG_OK;
+        return tell(process) ? TG_OK : cannot_tell(error);
+    (void)tell(process);
     if (!tg_grow(&process->calls_late, &process->calls_late_room, process->n_calls_late + 1,
                  sizeof *process->calls_late))
         return tg_error_set(error, TG_NO_MEMORY, "memory for a call of communication ran out");
@@ -113,8 +128,10 @@ enum tg_call_taken tg_process_take_call(void *state, struct tg_comm_post *post)
     struct tg_process *process = state;
     enum tg_call_taken taken = TG_CALL_TAKEN;
     bool is_post = false;
-    if (process->rings)
+    if (process->rings) {
         put_late(process);
+        (void)tell(process);
+    }
     while (taken == TG_CALL_TAKEN && !is_post) {
         if (process->rings && tg_ring_take_post(process->rings, &process->calls_taken, post))
             return TG_CALL_TAKEN;
@@ -132,6 +149,5 @@ tg_status tg_process_call_done(void *state, uint32_t slot, struct tg_error *erro
         return put_now_or_later(process, (uint64_t)run << 32 | slot, error);
     if (send_call(process, &call, 0) == (ssize_t)sizeof call)
         return TG_OK;
-    return tg_error_set(error, TG_DEVICE_LOST, "the device cannot be told that a call is done: %s",
-                        strerror(errno));
+    return cannot_tell(error);
 }

@@ -17,6 +17,7 @@ struct tg_process {
     uint64_t calls_taken, calls_done; /* places of the rings that the host has read, and filled */
     uint64_t *calls_late;             /* answers that have found no room yet */
     size_t n_calls_late, calls_late_room;
+    bool calls_untold;         /* an ear sleeps that has to be told of answers */
     uint32_t calls_received;   /* messages of that socket */
     bool calls_slept;          /* since it was seen empty, the host's thread has waited for it */
     uint64_t rings_at;         /* in device memory; 0: it has none */

@@ -207,6 +207,33 @@ TEST(an_ear_that_sleeps_is_woken)
     end();
 }
 
+TEST(an_ear_that_cannot_be_woken_is_an_error_and_woken_later)
+{
+    struct tg_error error = {TG_OK, ""};
+    struct tg_comm_post one;
+    begin();
+    const int calls = process.calls;
+    process.rings->device.sleeps = 1;
+    process.calls = -1; /* any error that is not the end of the device */
+    CHECK_EQ_I(tg_process_call_done(&process, 0, &error), TG_DEVICE_LOST);
+    CHECK_HAS(error.text, "cannot be told that a call is done: ");
+    process.calls = calls;
+    CHECK(!is_readable(TG_PROCESS_CALLS_FD));
+    CHECK_EQ_I(tg_process_take_call(&process, &one), TG_CALL_NONE);
+    CHECK(is_readable(TG_PROCESS_CALLS_FD));
+    end();
+}
+
+TEST(a_device_that_is_gone_is_told_nothing)
+{
+    begin();
+    process.rings->device.sleeps = 1;
+    shutdown(TG_PROCESS_CALLS_FD, SHUT_RDWR);
+    CHECK_EQ_I(tg_process_call_done(&process, 0, NULL), TG_OK);
+    CHECK(!process.calls_untold);
+    end();
+}
+
 /* ── all at once ───────────────────────────────────────────────────────────────────────── */
 
 enum { POSTERS = 3, CALLS = 30000 };
