@@ -28,6 +28,7 @@ struct job_device {
     pthread_cond_t changed;
     struct tg_comm_call call[JOB_MAX_CALLS];
     uint32_t n_calls, taken, n_done;
+    uint32_t asks; /* atomic: how often the rank's thread has begun to look for a call */
     bool done[JOB_MAX_CALLS];
     bool has_failed;
     struct tg_error error;
@@ -48,6 +49,7 @@ TEST_FN_ bool job_take(void *context, struct tg_comm_call *call)
     uint64_t ignored;
     ssize_t got = read(d->fd, &ignored, sizeof ignored);
     (void)got;
+    __atomic_add_fetch(&d->asks, 1, __ATOMIC_RELEASE);
     pthread_mutex_lock(&d->lock);
     const bool has = d->taken < d->n_calls;
     if (has)
