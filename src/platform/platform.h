@@ -148,8 +148,9 @@ struct tg_platform_ops {
     /*
      * Calls of communication (wire/comm.h). One thread of the host, which need not be the one in `poll`,
      * takes what the device posts, and says when a call is done. Before it waits for the descriptor it says that
-     * it sleeps: false, there is something to take already. While it sleeps, and only then, the descriptor gets
-     * readable when there may be one to take. NULL, all five: the device cannot communicate.
+     * it sleeps: false, there is something to do already. While it sleeps the descriptor gets readable when
+     * there may be something to take, or room for what is done; at other times it need not. NULL, all five: the
+     * device cannot communicate.
      */
     int (*calls_fd)(void *state);
     enum tg_call_taken (*take_call)(void *state, struct tg_comm_post *post);
