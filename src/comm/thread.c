@@ -354,11 +354,15 @@ void *tg_comm_thread(void *context)
             looks = 0;
             sched_yield(); /* the thread that this one waits for may need its CPU */
         }
-        if (eager)
+        if (eager || busy || comm->closing)
             continue;
         /* Requests and timers may have sent: what that made ready is not on the descriptor. */
-        if (!busy && !look_around(comm) && !comm->closing)
+        if (look_around(comm)) {
+            idle_since = now;
+            nap = FIRST_NAP;
+        } else {
             rest(comm, &nap);
+        }
     }
     return NULL;
 }
