@@ -9,8 +9,9 @@
  * They start with the first run that has calls, and live as long as the process.
  *
  * Named edge:
- *   L2  runs   the main thread closes the ears before it changes the engine for a run and opens them
- *              after that; both and every use of the engine by an ear hold the lock
+ *   L2  runs   the last thread that leaves a run closes the ears, and the main thread does before it changes the
+ *              engine for the next one, and opens them after that; all of that and every use of the engine by
+ *              an ear hold the lock
  */
 #ifndef TG_SIM_DEVICE_EARS_H
 #define TG_SIM_DEVICE_EARS_H

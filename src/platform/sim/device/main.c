@@ -87,8 +87,11 @@ static void *worker_main(void *argument)
         abort();
     for (uint32_t seen = 0;; seen++) {
         wait_for_launch(orchestrates ? &d->orchestrations : &d->launches, seen);
-        if (tg_engine_enter(d->engine, start.worker))
-            tg_link_done(tg_load_acquire(&d->engine->phase) == TG_STOPPED);
+        if (!tg_engine_enter(d->engine, start.worker))
+            continue;
+        /* What an ear still posts must not be taken for a call of the next run. */
+        tg_ears_close(&d->ears);
+        tg_link_done(tg_load_acquire(&d->engine->phase) == TG_STOPPED);
     }
     return NULL;
 }
