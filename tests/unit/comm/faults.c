@@ -3,7 +3,6 @@
  * what happened, and where. */
 #include "unit/comm/job.h"
 
-
 static unsigned char bytes[JOB_MAX_RANKS][1 << 20];
 
 static void post(struct job *job, uint32_t rank, uint32_t kind, int32_t peer, int32_t tag,
