@@ -137,22 +137,24 @@ TG_FN static inline uint32_t run_plain(struct tg_engine *e, struct tg_worker *la
     return task != TG_NO_TASK ? tg_worker_complete(e, lane, task, true) : TG_NO_TASK;
 }
 
-/* A core in line looks all the time for its task, and once in so many looks whether it must leave. */
-enum { LOOKS_PER_GLANCE = 8 };
-
-/* Something else for the core to do than to stand in line: mail, the end of the run, a mix that it could
- * lead, or now and then a deque with tasks. */
-TG_FN static bool must_leave(struct tg_engine *e, struct tg_worker *lane, uint32_t task_class,
-                             uint32_t glance)
+TG_FN bool tg_core_must_leave(struct tg_engine *e, struct tg_worker *lane, uint32_t classes,
+                              uint32_t glance)
 {
-    bool leads = TG_TARGET_NEAR(lane, takes) & TG_TAKES(TG_CLASS_MIX);
+    bool leads = TG_TARGET_NEAR(e, mixes) && (TG_TARGET_NEAR(lane, takes) & TG_TAKES(TG_CLASS_MIX));
     bool mixes = leads && tg_worker_sees(e, TG_TAKES(TG_CLASS_MIX));
     bool called = tg_core_is_called(e, lane);
     if (mixes)
         mixes = tg_load_relaxed(&e->mix[lane->block].lock) == 0;
     return called || mixes ||
-           (glance % (TG_NAPS / LOOKS_PER_GLANCE) == 0 &&
-            tg_worker_sees_loot(e, lane, TG_TAKES(task_class)));
+           (glance % (TG_NAPS / TG_CORE_LOOKS) == 0 &&
+            tg_worker_sees_loot(e, lane, classes & ~TG_TAKES(TG_CLASS_MIX)));
+}
+
+/* Says that the core has nothing to do. Returns true if that was the end of the run. */
+TG_FN static bool say_idle(struct tg_engine *e, struct tg_worker *lane)
+{
+    tg_target_say_idle(lane->status, lane->finished);
+    return tg_engine_check_over(e, lane);
 }
 
 /* Waits for the task that comes to this place of the class's queue. TG_NO_TASK: it left the line. */
@@ -161,50 +163,68 @@ TG_FN static uint32_t wait_in_line(struct tg_engine *e, struct tg_worker *lane, 
 {
     uint32_t spin = e->patience.spin, task = TG_NO_TASK;
     bool leaves = false;
+    TG_TARGET_SET_NEAR(lane, claims, 1);
     tg_store_relaxed(&lane->place, place.at);
     for (uint32_t glance = 0; task == TG_NO_TASK && !leaves; glance++) {
-        for (uint32_t look = 0; task == TG_NO_TASK && look < LOOKS_PER_GLANCE; look++) {
+        for (uint32_t look = 0; task == TG_NO_TASK && look < TG_CORE_LOOKS; look++) {
             if (glance > spin)
                 tg_target_yield();
             task = tg_queue_look(place);
         }
-        if (task == TG_NO_TASK && glance == 0)
-            tg_store_seq(&lane->park,
-                         (uint32_t)TG_IN_LINE); /* not before, because it takes a while */
-        else if (task == TG_NO_TASK)
-            leaves = must_leave(e, lane, task_class, glance);
+        if (task != TG_NO_TASK)
+            break;
+        if (glance > 0) {
+            leaves = tg_core_must_leave(e, lane, TG_TAKES(task_class), glance);
+        } else { /* not before, because it takes a while */
+            leaves = say_idle(e, lane);
+            tg_store_seq(&lane->park, (uint32_t)TG_IN_LINE);
+        }
     }
     tg_park_cancel(&lane->park);
     return leaves ? tg_queue_leave(&e->queue[task_class], place) : task;
+}
+
+/* Stands in line, and again after each task from there with which the core has nothing to go on with: that is
+ * the shortest way from one task to the next. Returns false if it could not. *task: the task that the core
+ * goes on with, or TG_NO_TASK. */
+TG_FN static bool try_line(struct tg_engine *e, struct tg_worker *lane, uint32_t *task)
+{
+    uint32_t task_class = 0;
+    struct tg_place place = {0};
+    bool stood = false;
+    *task = TG_NO_TASK;
+    while (TG_TARGET_LINES_UP && tg_worker_line_up(e, lane, &task_class, &place)) {
+        stood = true;
+        *task = wait_in_line(e, lane, task_class, place);
+        if (*task != TG_NO_TASK)
+            *task = run_plain(e, lane, *task);
+        else
+            break;
+        if (*task != TG_NO_TASK ||
+            (TG_TARGET_NEAR(e, mixes) && tg_worker_sees(e, TG_TAKES(TG_CLASS_MIX))))
+            break;
+    }
+    return stood;
 }
 
 /* Looks for work at least once, and spins for a while before it gives up the CPU. */
 TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *home)
 {
     struct tg_worker *lane = tg_role_lane(e, home);
-    uint32_t round = 0, task_class = 0;
-    struct tg_place place = {0};
+    uint32_t round = 0;
     bool has_left = false;
     while (!tg_core_is_called(e, lane)) {
-        bool in_line = false;
         uint32_t task = find(e, lane, has_left || (round + 1) % e->steal_every == 0);
         if (task != TG_NO_TASK)
             return task;
-        if (round == 0) {
-            in_line = TG_TARGET_LINES_UP && tg_worker_line_up(e, lane, &task_class, &place);
-            tg_target_say_idle(lane->status, lane->finished);
-            if (tg_engine_check_over(e, lane))
-                break;
-        }
-        if (in_line) { /* the core runs the task from here, which is the shortest way */
-            task = wait_in_line(e, lane, task_class, place);
-            has_left = task == TG_NO_TASK; /* perhaps because it saw a deque with tasks */
-            if (task != TG_NO_TASK)
-                task = run_plain(e, lane, task);
+        if (round == 0 && try_line(e, lane, &task)) {
             if (task != TG_NO_TASK)
                 return task;
+            has_left = true; /* perhaps because it saw a deque with tasks */
             continue;
         }
+        if (round == 0 && say_idle(e, lane))
+            break;
         if (!rest(e, home, &round))
             break;
         lane = tg_role_lane(e, home);

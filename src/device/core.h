@@ -97,6 +97,13 @@ TG_FN static inline bool tg_core_is_called(const struct tg_engine *e, const stru
     return mail | !running;
 }
 
+/* How often a core that waits for one task looks for it before it looks whether it must leave. */
+enum { TG_CORE_LOOKS = 8 };
+/* Something else to do than to wait there: mail, the end of the run, a mix that the core could lead, or now
+ * and then a deque with tasks of these classes. */
+TG_FN bool tg_core_must_leave(struct tg_engine *e, struct tg_worker *lane, uint32_t classes,
+                              uint32_t glance);
+
 /* ── loops ─────────────────────────────────────────────────────────────────────────────── */
 
 /* The loop of a core that schedules for itself, until the run is over. `home` is the thread's own

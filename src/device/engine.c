@@ -111,6 +111,7 @@ TG_FN static void reset_worker(const struct tg_engine *e, struct tg_worker *w)
     w->role = w->index;
     w->hold = tg_hold_word(w->index, TG_HOLD_HELD);
     w->onward = 0;
+    w->claims = 0;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
         w->deque[c].head = w->deque[c].tail = 0;
     tg_target_say_idle(w->status, 0);
@@ -168,6 +169,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->feed = 0;
     e->orchestrates = launch->orchestration != 0 && !e->done_words;
     e->either = launch->queue_size[TG_CLASS_EITHER] > 0;
+    e->mixes = launch->queue_size[TG_CLASS_MIX] > 0;
     e->n_tasks = launch->orchestration != 0 ? UINT64_MAX : launch->n_tasks;
     e->deps = e->edges == TG_EDGES_GROWING ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
     e->awaited = TG_NO_TASK;
@@ -187,6 +189,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->finished = 0;
     e->posted = e->arrived = 0;
     e->awake = e->n_cores;
+    e->any_mix = 0;
     e->active = e->n_workers - !tg_engine_orchestrates(e);
     if (tg_engine_orchestrates(e))
         tg_orchestrator_prepare(e->orchestrator, e, o, orchestrate, site);
@@ -223,7 +226,8 @@ TG_FN static void end(struct tg_engine *e, uint32_t phase)
         return;
     for (uint32_t i = 0; !TG_TARGET_SLEEPERS_LOOK && i < e->n_workers; i++)
         tg_role_wake(e, &e->worker[i]); /* S4: check */
-    tg_mix_call_off_all(e);             /* S4: check */
+    if (tg_load_seq(&e->any_mix))       /* S4: check */
+        tg_mix_call_off_all(e);
 }
 
 TG_FN void tg_engine_stop(struct tg_engine *e)

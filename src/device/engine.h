@@ -112,7 +112,9 @@ struct tg_worker {
     uint32_t mail;
     uint32_t assigned; /* dedicated schedulers: the task given to the lane and not yet reaped */
     uint32_t posted;   /* likewise, written before `mail`: 1: it is a call, and was only posted */
-    uint8_t pad1[TG_LINE - 24];
+    uint32_t
+        claims; /* its own: 1: the queue had nothing left when it looked last (device/heir.h) */
+    uint8_t pad1[TG_LINE - 28];
     struct tg_deque deque[TG_CLASS_MIX]; /* by class */
 };
 TG_WIRE_ASSERT(sizeof(struct tg_worker) % TG_LINE == 0);
@@ -189,6 +191,7 @@ struct tg_engine {
     /* Tasks that become ready go to the device's queue, where all workers look first, or to the bag. */
     bool shares;
     bool either; /* the run can have tasks that either kind of core runs */
+    bool mixes;  /* and mixes; any_mix says whether it had one */
     uint8_t pad0[TG_LINE];
     /* changing */
     uint32_t phase;   /* enum tg_phase_word */
@@ -202,7 +205,8 @@ struct tg_engine {
     uint32_t posted, arrived;
     uint32_t listens; /* 1 + the number of the ear that listens; 0: none does (device/comm.h) */
     uint32_t deaf;    /* ears that wait to listen */
-    uint8_t pad2[TG_LINE - 28];
+    uint32_t any_mix; /* 1: a mix has been assembled in this run, so its end looks at all blocks */
+    uint8_t pad2[TG_LINE - 32];
     uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; always 0 for mixes */
     uint32_t awake;                 /* threads that act for cores and do not sleep */
     uint8_t pad3[TG_LINE - 4 * TG_CLASSES - 4];

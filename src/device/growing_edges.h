@@ -126,7 +126,7 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
                                         : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
     entry = tg_target_from_lane(lanes, entry, 0);
     tg_target_meet(lanes); /* E1 is for all lanes */
-    tg_successors_begin(&successors, lanes, bunch, keep);
+    tg_successors_begin(&successors, lanes, bunch, keep, TG_NO_TASK);
     if (tg_growing_edges_release_one(e, w, &successors, entry, &peek))
         entry = TG_DEP_NONE;
     while (entry != TG_DEP_NONE) {

@@ -53,6 +53,8 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
     tg_store_relaxed(&mix->arrived, 0u);
     tg_store_relaxed(&mix->finished, 0u);
     tg_store_relaxed(&mix->met, 0u);
+    if (tg_load_acquire(&e->any_mix) == 0)
+        tg_store_seq(&e->any_mix, 1u);                    /* S4: say */
     tg_exchange_seq(&mix->start, (uint32_t)TG_GATHERING); /* S4: say */
     if (tg_load_seq(&e->phase) != TG_RUNNING)             /* S4: check */
         call_off(mix);

@@ -49,6 +49,7 @@ TG_FN static inline uint32_t tg_target_count(uint32_t bits)
 }
 /* The engine is near enough. */
 #define TG_TARGET_NEAR(object, member) ((object)->member)
+#define TG_TARGET_SET_NEAR(object, member, value) ((void)((object)->member = (value)))
 TG_FN static inline const struct tg_task_desc *tg_target_known(const struct tg_engine *e,
                                                                uint32_t task)
 {

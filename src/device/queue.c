@@ -136,7 +136,8 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
     return (uint32_t)value - 1;
 }
 
-TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t most, uint32_t *at)
+TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t most, uint32_t *at,
+                              uint32_t *left)
 {
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
     uint32_t count;
@@ -152,6 +153,7 @@ TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t m
         count = available / share + 1;
         count = count > available ? available : count;
         count = count > most ? most : count;
+        *left = available - count;
     } while (!tg_cas_acq_rel(&queue->head, &head, head + count));
     *at = head;
     return count;
@@ -179,7 +181,7 @@ TG_FN uint32_t tg_queue_fetch(struct tg_queue *queue, uint32_t at, uint32_t coun
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
                             struct tg_deque *own)
 {
-    uint32_t at, count = tg_queue_claim(queue, share, own ? most : 1, &at);
+    uint32_t at, left, count = tg_queue_claim(queue, share, own ? most : 1, &at, &left);
     return count > 0 ? tg_queue_fetch(queue, at, count, own) : TG_NO_TASK;
 }
 

@@ -123,9 +123,10 @@ TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint3
  * and puts the rest into `own`, which must be empty (NULL: takes only one). */
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
                             struct tg_deque *own);
-/* tg_queue_pop in two steps: claims tasks from position *at on and returns how many; and fetches what
- * was claimed, with all lanes that there are. */
-TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t most, uint32_t *at);
+/* tg_queue_pop in two steps: claims tasks from position *at on and returns how many (*left: how many it saw
+ * and left); and fetches what was claimed, with all lanes that there are. */
+TG_FN uint32_t tg_queue_claim(struct tg_queue *queue, uint32_t share, uint32_t most, uint32_t *at,
+                              uint32_t *left);
 TG_FN uint32_t tg_queue_fetch(struct tg_queue *queue, uint32_t at, uint32_t count,
                               struct tg_deque *own);
 

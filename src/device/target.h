@@ -41,6 +41,7 @@
  *     TG_TARGET_BUNCH(name)               declares an array of TG_BUNCH tasks that all lanes share
  *     TG_TARGET_NEAR(object, member)      a member of the engine or of the worker that does not change
  *                                         during a run, from where it can be read fastest
+ *     TG_TARGET_SET_NEAR(object, member, value)   the same for one that only this thread changes
  *     const struct tg_task_desc *tg_target_known(e, task)      a descriptor likewise, with fixed edges
  *     const struct tg_task_desc *tg_target_look(lanes, desc)   the descriptor, or a copy: what changes
  *                                         during a run is out of date there
@@ -73,7 +74,8 @@
  *   TG_TARGET_SLEEPERS_LOOK     1: a sleeper wakes by itself again and again and looks for work, so
  *                               that other workers need not wake it
  *   TG_TARGET_LINES_UP          1: a worker without work takes the queue's next position before there is a
- *                               task for it, and looks only at that position's slot. Needs filled queues
+ *                               task for it, and looks only at that position's slot, or it claims a task
+ *                               that is not ready yet (device/heir.h). Needs filled queues
  *   TG_TARGET_MOVES_ROLES       1: a core is a thread, which can take over another lane
  *                               (device/role.h)
  *   TG_TARGET_FEEDS             1: an orchestrator that runs on this target may run beside the device
@@ -97,9 +99,13 @@
 struct tg_hash;
 struct tg_comm_post;
 
+/* What becomes of a completed task's successors: the worker offers all, goes on with one, or waits at one
+ * if it can go on with none (device/heir.h). */
+enum tg_keep { TG_KEEP_NONE, TG_KEEP, TG_KEEP_OR_CLAIM };
+
 /* What a worker does with all its lanes: device/walk.h. */
 enum tg_walk_kind {
-    TG_WALK_RELEASE, /* a: task, b: keep      the successors of a task that has completed */
+    TG_WALK_RELEASE, /* a: task, b: tg_keep   the successors of a task that has completed */
     TG_WALK_FETCH,   /* a: class, b: position, c: count    tasks that were claimed */
     TG_WALK_STEAL,   /* a: class              half of what another worker has in its deque */
     TG_WALK_LOOT     /* a: classes            is there anything to steal? */

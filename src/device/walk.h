@@ -69,10 +69,11 @@ TG_FN static inline bool tg_walk_loot(const struct tg_engine *e, uint32_t classe
 }
 
 TG_FN static inline uint32_t tg_walk_release(struct tg_engine *e, struct tg_worker *w,
-                                             uint32_t task, bool keep)
+                                             uint32_t task, enum tg_keep keep)
 {
-    return TG_TARGET_NEAR(e, edges) == TG_EDGES_GROWING ? tg_growing_edges_release(e, w, task, keep)
-                                                        : tg_fixed_edges_release(e, w, task, keep);
+    if (TG_TARGET_NEAR(e, edges) == TG_EDGES_GROWING)
+        return tg_growing_edges_release(e, w, task, keep != TG_KEEP_NONE);
+    return tg_fixed_edges_release(e, w, task, keep);
 }
 
 TG_FN static inline uint32_t tg_walk(struct tg_engine *e, struct tg_worker *w,
@@ -80,7 +81,7 @@ TG_FN static inline uint32_t tg_walk(struct tg_engine *e, struct tg_worker *w,
 {
     switch (kind) {
     case TG_WALK_RELEASE:
-        return tg_walk_release(e, w, a, b != 0);
+        return tg_walk_release(e, w, a, (enum tg_keep)b);
     case TG_WALK_FETCH:
         return tg_queue_fetch(&e->queue[a], b, c, &w->deque[a]);
     case TG_WALK_STEAL:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/worker.h"
+#include "device/heir.h"
 #include "device/park.h"
 #include "device/role.h"
 #include "device/target.h"
@@ -13,8 +14,11 @@ TG_FN bool tg_worker_sees_loot(struct tg_engine *e, struct tg_worker *w, uint32_
 /* Takes tasks from the device's queue. */
 TG_FN static inline uint32_t pop(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
 {
-    uint32_t at;
-    uint32_t count = tg_queue_claim(&e->queue[task_class], e->n_takers[task_class], e->batch, &at);
+    uint32_t at, left;
+    uint32_t count =
+        tg_queue_claim(&e->queue[task_class], e->n_takers[task_class], e->batch, &at, &left);
+    if (TG_TARGET_LINES_UP && count > 0)
+        TG_TARGET_SET_NEAR(w, claims, left == 0);
     return count > 0 ? tg_target_walk(e, w, TG_WALK_FETCH, task_class, at, count) : TG_NO_TASK;
 }
 
@@ -241,10 +245,13 @@ TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e)
 TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                                   bool keep)
 {
-    uint32_t next = tg_target_walk(e, w, TG_WALK_RELEASE, task, keep, 0);
+    uint32_t may = keep && TG_TARGET_NEAR(w, claims) ? TG_KEEP_OR_CLAIM : keep;
+    uint32_t next = tg_target_walk(e, w, TG_WALK_RELEASE, task, TG_TARGET_LINES_UP ? may : keep, 0);
     /* Last, so that "all finished" implies that no task is still being handed on. */
     tg_store_relaxed(&w->finished, w->finished + 1);
     tg_target_say_finished(w->status, w->finished);
+    if (tg_heir_is_claimed(next))
+        next = tg_heir_wait(e, w, next & ~TG_HEIR_CLAIMED);
     if (TG_TARGET_MOVES_ROLES && w->onward)
         tg_role_move(e, w);
     return next;

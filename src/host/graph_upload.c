@@ -22,9 +22,11 @@ static uint64_t align(uint64_t offset)
 
 /* The slots of a class's queue: enough for all its tasks, and a power of two for the mask; 0 if the
  * class has no tasks. */
-static uint32_t queue_slots(uint64_t tasks)
+static uint32_t queue_slots(const struct tg_graph *g, uint64_t tasks)
 {
-    uint64_t slots = tasks > 0;
+    enum { LINE = 1024 }; /* as many cores as a GPU has can stand in line, and come again */
+    bool has_line = g->module->device->ops->cores_wait_at_tasks;
+    uint64_t slots = tasks == 0 ? 0 : has_line ? LINE : 1;
     while (slots < tasks)
         slots *= 2;
     return (uint32_t)slots;
@@ -42,7 +44,7 @@ static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_err
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         if (g->class_count[c] > UINT32_MAX / 2 + 1)
             return tg_error_set(error, TG_NO_MEMORY, "more than 2^31 tasks of one kind");
-        at->queue_size[c] = queue_slots(g->class_count[c]);
+        at->queue_size[c] = queue_slots(g, g->class_count[c]);
         at->queue[c] = offset;
         offset = align(offset + at->queue_size[c] * sizeof(uint64_t));
     }
@@ -107,7 +109,22 @@ struct walk {
     uint64_t t;
     uint32_t chunk; /* of the arguments */
     uint32_t *ready[TG_CLASSES];
+    uint64_t *is_heir; /* a bit for each task; NULL: heirs do not matter, or memory ran out */
 };
+
+/* The heir of a task: the first of its successors that is nobody's heir yet. So each column of a grid has its
+ * own tasks, whatever else they wait for. */
+static uint32_t choose_heir(const struct walk *w, const uint32_t *succ, uint32_t n)
+{
+    for (uint32_t i = 0; w->is_heir != NULL && i < n; i++) {
+        uint64_t *word = &w->is_heir[succ[i] / 64], bit = (uint64_t)1 << succ[i] % 64;
+        if (*word & bit)
+            continue;
+        *word |= bit;
+        return succ[i];
+    }
+    return n > 0 ? succ[0] : 0;
+}
 
 /* Makes the descriptors of the next n tasks, and lists those that are ready. */
 static void make_descs(struct tg_graph *g, struct walk *w, uint64_t n, const uint32_t *succ,
@@ -124,7 +141,7 @@ static void make_descs(struct tg_graph *g, struct walk *w, uint64_t n, const uin
         if (desc.n_tensors + desc.n_scalars > 0)
             desc.args = tg_graph_args_offset(&g->args, w->chunk, task->args);
         desc.succ = first;
-        desc.next = desc.n_succ > 0 ? succ[first] : 0;
+        desc.next = choose_heir(w, succ + first, desc.n_succ);
         if (task->fanin == 0)
             *w->ready[desc.task_class]++ = (uint32_t)w->t + 1;
         *to++ = desc;
@@ -139,6 +156,8 @@ static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const u
     struct tg_device *device = g->module->device;
     struct walk w = {0};
     tg_status status = TG_OK;
+    if (device->ops->cores_wait_at_tasks)
+        w.is_heir = calloc(g->tasks.count / 64 + 1, sizeof *w.is_heir);
     for (uint32_t c = 0; c < TG_CLASSES; ready += g->n_ready[c++])
         w.ready[c] = ready;
     while (w.t < g->tasks.count) {
@@ -151,6 +170,7 @@ static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const u
         if (own != NULL && status == TG_OK)
             status = tg_device_copy_in(device, address, own, size, error);
     }
+    free(w.is_heir);
     return status;
 }
 

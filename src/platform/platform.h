@@ -94,6 +94,8 @@ struct tg_platform_ops {
     bool slow_to_open;   /* takes a second rather than a millisecond */
     bool decides_cores;  /* `open` chooses the number if config.cores is 0 */
     bool copies_in_turn; /* one copy at a time: several threads that copy wait for each other */
+    bool
+        cores_wait_at_tasks; /* a task's heir is worth choosing (device/heir.h), and a line needs room */
     /* Its process can run an orchestration beside the device (tg_launch.done_words), whose words and
      * struct tg_orchestration are in memory of alloc_shared then. */
     bool orchestrates_beside;

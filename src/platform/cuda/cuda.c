@@ -403,6 +403,7 @@ const struct tg_platform_ops tg_platform_cuda = {
     .slow_to_open = true,
     .decides_cores = true,
     .copies_in_turn = true,
+    .cores_wait_at_tasks = true,
     .orchestrates_beside = true,
     .locates_beside = true,
     .probe = probe,

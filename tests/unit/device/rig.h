@@ -165,6 +165,7 @@ STRESS_FN void dag_seal(struct dag *dag)
         dag_group_(dag, dag->after, dag->before, t, &preds, &node->n_preds, dag->pred);
         desc->succ = succs;
         dag_group_(dag, dag->before, dag->after, t, &succs, &desc->n_succ, dag->succ);
+        desc->next = desc->n_succ > 0 ? dag->succ[desc->succ + t % desc->n_succ] : 0;
         desc->fanin = desc->pending = node->n_preds;
         if (desc->fanin == 0)
             dag->ready[desc->task_class][launch->n_ready[desc->task_class]++] = t + 1;

@@ -163,10 +163,10 @@ TG_FN static inline int scene_check_deque(struct scene *s, uint32_t first, uint3
 TG_FN static inline int scene_fetch(struct scene *s, uint32_t count)
 {
     struct tg_queue *queue = &s->e->queue[TG_CLASS_AIV];
-    uint32_t at, claimed;
+    uint32_t at, left, claimed;
     for (uint32_t i = 0; i < count; i++)
         tg_queue_push(queue, i);
-    claimed = tg_queue_claim(queue, 1, TG_BATCH_MAX, &at);
+    claimed = tg_queue_claim(queue, 1, TG_BATCH_MAX, &at, &left);
     SCENE_EXPECT(claimed == count);
     if (count == 0)
         return 0;

@@ -4,6 +4,7 @@
  * where a task has one successor that waits for it alone the leader does not wait for the first to
  * end before it prepares the second.
  */
+#include "device/heir.h"
 #include "device/target.h"
 
 /* After how many tasks a chain looks whether its lane is called elsewhere, and after how many cycles if they
@@ -106,6 +107,7 @@ TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
     o->near.known = task;
     o->near.running.succ = desc.succ;
     o->near.running.n_succ = desc.n_succ;
+    o->near.running.next = desc.next;
     o->near.kept = TG_NO_TASK;
     o->given = c->order;
     o->runs = 1;
@@ -123,13 +125,23 @@ TG_FN static inline bool tg_chain_is_called(struct tg_chain *c)
     return c->called;
 }
 
-/* Offers the successors of a task whose kernel still runs. Returns the one that the worker keeps. */
+/* Offers the successors of a task whose kernel still runs. Returns the one that the worker goes on with. */
 TG_FN static inline uint32_t tg_chain_release(struct tg_chain *c, uint32_t task)
 {
-    if (!c->fixed || tg_orders()->near.running.n_succ > 0)
-        return tg_target_walk(c->e, c->lane, TG_WALK_RELEASE, task, true, 0);
-    tg_target_end_kernel();
-    return TG_NO_TASK;
+    struct tg_near *near = &tg_orders()->near;
+    uint32_t next;
+    if (c->fixed && near->running.n_succ == 0) {
+        tg_target_end_kernel();
+        c->finished++;
+        return TG_NO_TASK;
+    }
+    next = tg_target_walk(c->e, c->lane, TG_WALK_RELEASE, task,
+                          near->claims ? TG_KEEP_OR_CLAIM : TG_KEEP, 0);
+    c->finished++;
+    if (!tg_heir_is_claimed(next))
+        return next;
+    near->finished = c->finished;
+    return tg_heir_wait(c->e, c->lane, next & ~TG_HEIR_CLAIMED);
 }
 
 /* A function of its own, so that a chain has all registers. */
@@ -156,7 +168,6 @@ TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint
         if (tg_chain_is_called(&c))
             break;
         task = tg_chain_release(&c, task);
-        c.finished++;
     }
     /* Last, as in tg_worker_complete. */
     tg_store_relaxed(&lane->finished, c.finished);

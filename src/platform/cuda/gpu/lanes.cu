@@ -39,6 +39,8 @@ TG_FN void tg_lanes_begin(struct tg_engine *e, const struct tg_worker *w)
     near->finished = w->finished;
     near->edges = e->edges;
     near->takes = w->takes;
+    near->claims = 0;
+    near->mixes = e->mixes;
     near->chains = tg_chain_is_possible(e);
     near->known = near->kept = TG_NO_TASK;
     for (uint32_t i = 0; i < TG_NEAR_KERNELS; i++)

@@ -160,15 +160,16 @@ struct tg_near {
     uint64_t finished; /* the worker's own count */
     uint32_t edges;
     uint32_t takes;
+    uint32_t claims;
+    bool mixes;
     bool chains; /* see tg_chain_is_possible */
     /* Kernels that ran last, by the low bits of their numbers. */
     uint32_t number[TG_NEAR_KERNELS];
     tg_kernel_fn function[TG_NEAR_KERNELS];
     /* Descriptors: of the task that runs, and of those that the lanes look at. */
-    uint32_t known; /* the task that runs, or TG_NO_TASK; of it only the list of successors */
-    uint32_t
-        kept; /* the successor that the worker keeps, or TG_NO_TASK, and the lane that has it */
-    uint32_t kept_lane;
+    uint32_t known;     /* the task that runs, or TG_NO_TASK; of it only the list of successors */
+    uint32_t kept;      /* the successor that the worker keeps or has claimed, or TG_NO_TASK */
+    uint32_t kept_lane; /* has it */
     __align__(16) struct tg_task_desc running;
     __align__(16) struct tg_task_desc look[TG_TARGET_LANES];
 };
@@ -211,6 +212,8 @@ TG_FN static inline bool tg_has_near(void)
 }
 
 #define TG_TARGET_NEAR(object, member) (tg_has_near() ? tg_orders()->near.member : (object)->member)
+#define TG_TARGET_SET_NEAR(object, member, value) \
+    (tg_has_near() ? tg_orders()->near.member = (value) : (object)->member = (value))
 
 TG_FN static inline void tg_target_say_finished(struct tg_worker_status *status, uint64_t finished)
 {
