@@ -38,7 +38,7 @@ TG_FN void tg_comm_post(struct tg_engine *e, uint32_t task)
 TG_FN bool tg_comm_arrive(struct tg_engine *e, struct tg_worker *home, uint32_t task, bool helps)
 {
     bool helped = false;
-    if (!tg_comm_is_on(e) || !tg_engine_running(e) || task >= e->comm_slots ||
+    if (!tg_comm_is_on(e) || !tg_engine_running(e) || task >= e->n_slots ||
         tg_load_acquire(&e->comm_note[task].state) != TG_COMM_POSTED) /* C0 */
         return false;
     tg_store_relaxed(&e->comm_note[task].state, (uint32_t)TG_COMM_ARRIVED); /* C1 */

@@ -161,7 +161,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
         e->trace && e->trace->ready ? TG_DEVICE_PTR(uint64_t, e->trace->ready) : (uint64_t *)0;
     e->comm = TG_DEVICE_PTR(const struct tg_comm_setup, launch->comm);
     e->comm_note = e->comm ? TG_DEVICE_PTR(struct tg_comm_note, e->comm->notes) : 0;
-    e->comm_slots = launch->n_tasks;
+    e->n_slots = launch->n_tasks;
     e->watch = (e->record ? TG_WATCH_RECORDS : 0) | (e->trace ? TG_WATCH_TRACES : 0) |
                (tg_comm_is_on(e) ? TG_WATCH_CALLS : 0);
     e->edges = launch->edges;

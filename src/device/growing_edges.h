@@ -108,6 +108,23 @@ TG_FN static inline bool tg_growing_edges_release_one(struct tg_engine *e, struc
     return true;
 }
 
+/* Counts down the tasks of a closed list from `entry` on, but `runs`, which the worker has started. */
+TG_FN static inline void tg_growing_edges_release_list(struct tg_engine *e, struct tg_worker *w,
+                                                       struct tg_successors *s, uint32_t entry,
+                                                       uint32_t runs)
+{
+    while (entry != TG_DEP_NONE) {
+        uint32_t mine = tg_growing_edges_deal(e, s->lanes, &entry), task_class = 0;
+        bool ready = mine != TG_NO_TASK && mine != runs;
+        if (ready) {
+            struct tg_task_desc *desc = &TG_TARGET_NEAR(e, desc)[mine];
+            task_class = desc->task_class;
+            ready = desc->fanin <= 1 || tg_sub_acq_rel(&desc->pending, 1u) == 1; /* E2 */
+        }
+        tg_successors_add(s, e, w, ready, mine, task_class);
+    }
+}
+
 /* Offers the tasks that waited only for this one, which has completed; see tg_worker_complete. */
 TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struct tg_worker *w,
                                                       uint32_t task, bool keep)
@@ -129,16 +146,7 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
     tg_successors_begin(&successors, lanes, bunch, keep, TG_NO_TASK);
     if (tg_growing_edges_release_one(e, w, &successors, entry, &peek))
         entry = TG_DEP_NONE;
-    while (entry != TG_DEP_NONE) {
-        uint32_t mine = tg_growing_edges_deal(e, lanes, &entry), task_class = 0;
-        bool ready = mine != TG_NO_TASK;
-        if (ready) {
-            struct tg_task_desc *desc = &TG_TARGET_NEAR(e, desc)[mine];
-            task_class = desc->task_class;
-            ready = desc->fanin <= 1 || tg_sub_acq_rel(&desc->pending, 1u) == 1; /* E2 */
-        }
-        tg_successors_add(&successors, e, w, ready, mine, task_class);
-    }
+    tg_growing_edges_release_list(e, w, &successors, entry, TG_NO_TASK);
     next = tg_successors_end(&successors, e, w);
     /* Last: a store across a bus may hold up whatever waits for earlier stores. */
     if (done_words && tg_target_lane(lanes) == 0)

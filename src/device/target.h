@@ -108,7 +108,9 @@ enum tg_walk_kind {
     TG_WALK_RELEASE, /* a: task, b: tg_keep   the successors of a task that has completed */
     TG_WALK_FETCH,   /* a: class, b: position, c: count    tasks that were claimed */
     TG_WALK_STEAL,   /* a: class              half of what another worker has in its deque */
-    TG_WALK_LOOT     /* a: classes            is there anything to steal? */
+    TG_WALK_LOOT,    /* a: classes            is there anything to steal? */
+    TG_WALK_AHEAD,   /* a: task, b: first     tasks that follow one by one (device/ahead.h) */
+    TG_WALK_CLOSE    /* a: task, b: step, c: count     of those: they have run */
 };
 
 /* Runs a task of one kernel from beginning to end, and records it if the recorder is on. The caller

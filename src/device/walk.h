@@ -15,6 +15,7 @@
 #ifndef TG_DEVICE_WALK_H
 #define TG_DEVICE_WALK_H
 
+#include "device/ahead.h"
 #include "device/fixed_edges.h"
 #include "device/growing_edges.h"
 
@@ -86,6 +87,10 @@ TG_FN static inline uint32_t tg_walk(struct tg_engine *e, struct tg_worker *w,
         return tg_queue_fetch(&e->queue[a], b, c, &w->deque[a]);
     case TG_WALK_STEAL:
         return tg_walk_steal(e, w, a);
+    case TG_WALK_AHEAD:
+        return tg_walk_ahead(e, w, a, b);
+    case TG_WALK_CLOSE:
+        return tg_walk_close(e, w, a, b, c);
     default:
         return tg_walk_loot(e, a);
     }

@@ -3,6 +3,7 @@
  * The walks of tests/unit/device/walk_scene.h, at every count, on the 32 lanes of a GPU's control warp
  * and on a single thread, which walks as a simulated core does. Exits with 77 without a GPU.
  */
+#define SCENE_LANES (threadIdx.x == TG_BLOCK_THREADS ? 32u : 1u)
 #define SCENE_BEGIN(s)                   \
     if (threadIdx.x == TG_BLOCK_THREADS) \
     tg_lanes_begin((s)->e, (s)->w)

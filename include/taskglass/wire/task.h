@@ -62,7 +62,9 @@ struct tg_task_desc {
     uint32_t n_succ;  /* how many */
     uint32_t site;    /* index of its scope's source site */
     uint32_t pending; /* how many of fanin have not completed; changes while the graph runs */
-    uint32_t next; /* fixed edges: its heir, one of its successors, if it has any (device/heir.h) */
+    /* Fixed edges: its heir, one of its successors, if it has any (device/heir.h). In a graph that is fed
+     * from beside the device: the one task that waits for it, if it is known (device/ahead.h). */
+    uint32_t next;
 };
 TG_WIRE_SIZE(struct tg_task_desc, 64);
 TG_WIRE_AT(struct tg_task_desc, task_class, 20);

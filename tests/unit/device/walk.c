@@ -47,4 +47,14 @@ TEST(half_of_a_victims_tasks_are_stolen_wherever_it_is)
     try_all(SCENE_STEAL);
 }
 
+TEST(a_worker_sees_how_many_tasks_follow_one_by_one)
+{
+    try_all(SCENE_AHEAD);
+}
+
+TEST(tasks_that_followed_one_by_one_are_closed_and_what_else_waits_is_offered)
+{
+    try_all(SCENE_CLOSE);
+}
+
 TEST_MAIN()

@@ -17,6 +17,10 @@
 #ifndef SCENE_BEGIN
 #define SCENE_BEGIN(s) ((void)0)
 #endif
+/* How many lanes its worker has in a walk. */
+#ifndef SCENE_LANES
+#define SCENE_LANES 1u
+#endif
 
 enum { SCENE_COUNTS = 66, SCENE_TASKS = SCENE_COUNTS + 1, SCENE_SLOTS = 512, SCENE_CORES = 3 };
 
@@ -27,6 +31,8 @@ enum scene_kind {
     SCENE_GROWING_KEEP,
     SCENE_FETCH,
     SCENE_STEAL,
+    SCENE_AHEAD,
+    SCENE_CLOSE,
     SCENE_KINDS
 };
 
@@ -75,7 +81,7 @@ TG_FN static inline void scene_add_task(struct scene *s, uint32_t entry)
 /* Task 0 has `count` successors, and the worker has nothing to do. */
 TG_FN static inline void scene_lay(struct scene *s, enum scene_kind kind, uint32_t count)
 {
-    bool grows = kind == SCENE_GROWING || kind == SCENE_GROWING_KEEP;
+    bool grows = kind != SCENE_FIXED && kind != SCENE_FIXED_KEEP;
     for (uint32_t i = 0; i + 1 < SCENE_TASKS; i++) {
         scene_add_task(s, i);
         s->succ[i] = i + 1;
@@ -196,6 +202,84 @@ TG_FN static inline int scene_steal(struct scene *s, uint32_t count)
     return count > 0 ? scene_check_deque(s, 1, taken - 1) : 0;
 }
 
+/* ── tasks that follow one by one ──────────────────────────────────────────────────────── */
+
+/* A chain of `count` tasks behind its first, every other slot: upwards, or downwards for odd numbers. Behind
+ * every third task another waits for it too, in the slot beside it. */
+enum { SCENE_CHAIN = (SCENE_TASKS - 2) / 2, SCENE_STEP = 2 };
+
+TG_FN static inline uint32_t scene_chained(uint32_t count, uint32_t i)
+{
+    return SCENE_STEP * (count % 2 ? SCENE_CHAIN - i : i);
+}
+
+TG_FN static inline void scene_lay_chain(struct scene *s, uint32_t count)
+{
+    for (uint32_t i = 0; i <= count; i++) {
+        uint32_t task = scene_chained(count, i), next = scene_chained(count, i + 1);
+        struct tg_task_desc *desc = &s->desc[task], *other = &s->desc[task + 1];
+        desc->id = task + 1000;
+        desc->task_class = other->task_class = TG_CLASS_AIV;
+        desc->fanin = other->fanin = 1;
+        desc->next = i < count ? next : TG_NO_TASK;
+        desc->succ = i < count ? task : TG_DEP_NONE;
+        s->deps[task].task = next;
+        s->deps[task].next = i % 3 == 0 ? task + 1 : TG_DEP_NONE;
+        s->deps[task + 1].task = task + 1;
+        s->deps[task + 1].next = TG_DEP_NONE;
+    }
+}
+
+TG_FN static inline uint32_t scene_look_ahead(const struct scene *s, uint32_t count)
+{
+    return tg_target_walk(s->e, s->w, TG_WALK_AHEAD, scene_chained(count, 0),
+                          scene_chained(count, 1), 0);
+}
+
+/* The chain ends, or a task in it waits for more than the one before, or is for another core. */
+TG_FN static inline int scene_ahead(struct scene *s, uint32_t count)
+{
+    uint32_t chain = count < SCENE_CHAIN ? count : SCENE_CHAIN - 1, lanes = SCENE_LANES;
+    scene_lay_chain(s, chain);
+    for (uint32_t end = 1; chain > 0 && end <= chain; end++) {
+        struct tg_task_desc *desc = &s->desc[scene_chained(chain, end)];
+        uint32_t most = end - 1 < lanes ? end - 1 : lanes;
+        desc->fanin = 2;
+        SCENE_EXPECT(scene_look_ahead(s, chain) == most);
+        desc->fanin = 1;
+        desc->task_class = TG_CLASS_AIC;
+        SCENE_EXPECT(scene_look_ahead(s, chain) == most);
+        desc->task_class = TG_CLASS_AIV;
+        s->desc[scene_chained(chain, end - 1)].next = TG_NO_TASK;
+        SCENE_EXPECT(end == 1 || scene_look_ahead(s, chain) == most);
+        s->desc[scene_chained(chain, end - 1)].next = scene_chained(chain, end);
+    }
+    SCENE_EXPECT(chain == 0 || scene_look_ahead(s, chain) == (chain < lanes ? chain : lanes));
+    return 0;
+}
+
+TG_FN static inline int scene_close(struct scene *s, uint32_t count)
+{
+    const struct tg_queue *queue = &s->e->queue[TG_CLASS_AIV];
+    uint32_t chain = count < SCENE_CHAIN ? count : SCENE_CHAIN - 1, lanes = SCENE_LANES, n;
+    uint32_t at = queue->head, step = scene_chained(chain, 1) - scene_chained(chain, 0);
+    scene_lay_chain(s, chain);
+    for (uint32_t i = 0; i < chain; i += n) {
+        n = chain - i < lanes ? chain - i : lanes;
+        tg_target_walk(s->e, s->w, TG_WALK_CLOSE, scene_chained(chain, i), step, n);
+    }
+    for (uint32_t i = 0; i < chain; i++) {
+        uint32_t task = scene_chained(chain, i);
+        SCENE_EXPECT(s->desc[task].succ == TG_DEP_CLOSED);
+        if (i % 3 != 0)
+            continue;
+        SCENE_EXPECT(s->slots[TG_CLASS_AIV][at % SCENE_SLOTS] == ((uint64_t)at << 32 | (task + 2)));
+        at++;
+    }
+    SCENE_EXPECT(at == queue->tail);
+    return 0;
+}
+
 TG_FN static inline int scene_try(struct scene *s, enum scene_kind kind, uint32_t count)
 {
     scene_lay(s, kind, count);
@@ -210,6 +294,10 @@ TG_FN static inline int scene_try(struct scene *s, enum scene_kind kind, uint32_
         return scene_release(s, count, true, true);
     case SCENE_FETCH:
         return scene_fetch(s, count);
+    case SCENE_AHEAD:
+        return scene_ahead(s, count);
+    case SCENE_CLOSE:
+        return scene_close(s, count);
     default:
         return scene_steal(s, count);
     }

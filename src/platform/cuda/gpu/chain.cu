@@ -4,6 +4,7 @@
  * where a task has one successor that waits for it alone the leader does not wait for the first to
  * end before it prepares the second.
  */
+#include "device/ahead.h"
 #include "device/heir.h"
 #include "device/target.h"
 
@@ -84,7 +85,7 @@ TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
     struct tg_task_desc desc =
         o->near.kept == task ? o->near.look[o->near.kept_lane] : c->desc[task];
     tg_chain_start(c, &desc, task);
-    if (c->fixed && desc.n_succ == 1) {
+    if (desc.n_succ == 1) {
         struct tg_task_desc ahead = c->desc[desc.next];
         c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
         for (uint32_t n = 1; tg_chain_follows(c, &desc, &ahead); n++) {
@@ -108,6 +109,69 @@ TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
     o->near.running.succ = desc.succ;
     o->near.running.n_succ = desc.n_succ;
     o->near.running.next = desc.next;
+    o->near.kept = TG_NO_TASK;
+    o->given = c->order;
+    o->runs = 1;
+    return task;
+}
+
+/* True if order n ends within a moment. */
+TG_FN static inline bool tg_chain_ends(const struct tg_chain *c, uint32_t n)
+{
+    for (uint32_t i = 0; i < TG_LEADER_LOOKS; i++)
+        if (tg_barrier_passed(&tg_orders()->done[n % 2], c->parity >> (n % 2) & 1))
+            return true;
+    return false;
+}
+
+/* Completes tasks that have run. What runs meanwhile is not waited for. */
+TG_FN static inline void tg_chain_close(struct tg_chain *c, uint32_t task, uint32_t step,
+                                        uint32_t n)
+{
+    if (n > 0)
+        tg_target_walk(c->e, c->lane, TG_WALK_CLOSE, task, step, n);
+}
+
+/* Runs `n` tasks behind `task`, which runs: the lanes have looked at them. Those that have run are completed
+ * together, but while one runs that takes longer, so that nobody waits for a long kernel who does not have to. */
+TG_FN static inline void tg_chain_follow(struct tg_chain *c, uint32_t task, uint32_t step,
+                                         uint32_t n)
+{
+    const struct tg_task_desc *look = tg_orders()->near.look;
+    uint32_t closed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        c->finished++;
+        tg_chain_start(c, &look[i], task + (i + 1) * step);
+        if (i > closed && !tg_chain_ends(c, c->order - 2)) {
+            tg_chain_close(c, task + closed * step, step, i - closed);
+            closed = i;
+        }
+        tg_chain_wait(c, c->order - 2);
+    }
+    tg_chain_close(c, task + closed * step, step, n - closed);
+}
+
+/* As tg_chain_run, where edges are still added. */
+TG_FN static inline uint32_t tg_chain_run_fed(struct tg_chain *c, uint32_t task)
+{
+    struct tg_orders *o = tg_orders();
+    uint32_t first, n;
+    struct tg_task_desc desc =
+        o->near.kept == task ? o->near.look[o->near.kept_lane] : c->desc[task];
+    tg_chain_start(c, &desc, task);
+    c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
+    while ((first = tg_ahead_next(c->e, task)) != TG_NO_TASK) {
+        n = tg_target_walk(c->e, c->lane, TG_WALK_AHEAD, task, first, 0);
+        if (n == 0)
+            break;
+        tg_chain_follow(c, task, first - task, n);
+        task += n * (first - task);
+        if ((c->called = tg_core_is_called(c->e, c->lane)))
+            break;
+    }
+    o->joint[0] = c->parity & 1;
+    o->joint[1] = c->parity >> 1;
+    o->near.known = TG_NO_TASK;
     o->near.kept = TG_NO_TASK;
     o->given = c->order;
     o->runs = 1;
@@ -164,7 +228,7 @@ TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint
     if (!c.fixed)
         near->kept = TG_NO_TASK; /* another task may have its slot by now */
     while (task != TG_NO_TASK) {
-        task = tg_chain_run(&c, task);
+        task = c.fixed ? tg_chain_run(&c, task) : tg_chain_run_fed(&c, task);
         if (tg_chain_is_called(&c))
             break;
         task = tg_chain_release(&c, task);

@@ -12,8 +12,8 @@
 #ifndef TG_CUDA_GPU_DRAIN_H
 #define TG_CUDA_GPU_DRAIN_H
 
+#include "device/ahead.h"
 #include "device/feed.h"
-#include "device/growing_edges.h"
 #include "device/worker.h"
 
 struct tg_drain {
@@ -56,7 +56,11 @@ TG_FN static inline void tg_drain_put(struct tg_drain *d, const struct tg_feed_c
         tg_drain_put_words(d, cell->of.args.to, cell->of.args.word, cell->n_words);
     } else if (cell->kind == TG_FEED_TASK) {
         const struct tg_task_desc *desc = &cell->of.task.desc;
-        d->e->desc[cell->slot] = *desc;
+        struct tg_task_desc copy = *desc, *to = &d->e->desc[cell->slot];
+        copy.id = TG_TASK_NONE;
+        copy.next = TG_NO_TASK;
+        *to = copy;
+        tg_store_release(&to->id, desc->id); /* N1 */
         tg_drain_put_words(d, desc->args + 8 * (uint64_t)cell->n_before, cell->of.task.word,
                            cell->n_words);
         if (cell->line != 0)
@@ -89,11 +93,15 @@ TG_FN static inline void tg_drain_count(struct tg_drain *d, uint32_t slot, uint3
 
 /* Returns how many of the tasks have completed already. */
 TG_FN static inline uint32_t tg_drain_push(struct tg_drain *d, uint32_t slot,
-                                           const struct tg_feed_edge *edge, uint32_t n)
+                                           const struct tg_feed_edge *edge, uint32_t n, bool alone)
 {
     uint32_t met = 0;
-    for (uint32_t i = 0; i < n; i++)
-        met += !tg_edge_push(d->e, edge[i].before, edge[i].entry, slot);
+    for (uint32_t i = 0; i < n; i++) {
+        if (tg_edge_push(d->e, edge[i].before, edge[i].entry, slot))
+            tg_ahead_note(d->e, edge[i].before, edge[i].entry, slot, alone);
+        else
+            met++;
+    }
     return met;
 }
 
@@ -101,8 +109,9 @@ TG_FN static inline uint32_t tg_drain_push(struct tg_drain *d, uint32_t slot,
 TG_FN static inline void tg_drain_task(struct tg_drain *d, const struct tg_feed_cell *cell)
 {
     const struct tg_task_desc *desc = &cell->of.task.desc;
-    uint32_t met = tg_drain_push(
-        d, cell->slot, (const struct tg_feed_edge *)&cell->of.task.word[cell->n_words], cell->n);
+    uint32_t met = tg_drain_push(d, cell->slot,
+                                 (const struct tg_feed_edge *)&cell->of.task.word[cell->n_words],
+                                 cell->n, desc->fanin == 1);
     if (desc->fanin > 1)
         tg_drain_count(d, cell->slot, met);
     else if (met == desc->fanin)
@@ -116,7 +125,7 @@ TG_FN static inline void tg_drain_link(struct tg_drain *d, const struct tg_feed_
         tg_drain_task(d, cell);
         break;
     case TG_FEED_EDGES:
-        tg_drain_count(d, cell->slot, tg_drain_push(d, cell->slot, cell->of.edge, cell->n));
+        tg_drain_count(d, cell->slot, tg_drain_push(d, cell->slot, cell->of.edge, cell->n, false));
         break;
     case TG_FEED_LET_GO:
         for (uint32_t i = 0; i < cell->n; i++)

@@ -39,6 +39,7 @@ TG_FN void tg_lanes_begin(struct tg_engine *e, const struct tg_worker *w)
     near->finished = w->finished;
     near->edges = e->edges;
     near->takes = w->takes;
+    near->n_slots = e->n_slots;
     near->claims = 0;
     near->mixes = e->mixes;
     near->chains = tg_chain_is_possible(e);

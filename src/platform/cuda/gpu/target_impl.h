@@ -160,6 +160,7 @@ struct tg_near {
     uint64_t finished; /* the worker's own count */
     uint32_t edges;
     uint32_t takes;
+    uint32_t n_slots;
     uint32_t claims;
     bool mixes;
     bool chains; /* see tg_chain_is_possible */

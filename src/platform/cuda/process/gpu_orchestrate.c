@@ -154,7 +154,7 @@ static CUresult copy_comm(struct tg_beside *b, const struct tg_launch *launch, b
             piece_of(b, CALL_COUNTS, TG_COMM_COUNTS * sizeof(struct tg_comm_count), good);
     b->engine->comm = &b->comm;
     b->engine->comm_note = TG_DEVICE_PTR(struct tg_comm_note, b->comm.notes);
-    b->engine->comm_slots = launch->n_tasks;
+    b->engine->n_slots = launch->n_tasks;
     return result;
 }
 
