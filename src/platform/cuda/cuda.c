@@ -13,6 +13,7 @@
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,25 +326,26 @@ static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t s
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
 /* The driver chose these addresses in the device's process. Nothing of the host's should come to lie there,
- * so that a device pointer which is followed on the host faults, as on a simulator. Where the host has
- * something already, or no address space left, the addresses stay as they are. */
-static void reserve_hidden(struct tg_cuda *c)
+ * so that a device pointer which is followed on the host faults, as on a simulator. Returns false if the host has
+ * something there already. If it has no address space left, the addresses stay as they are. */
+static bool reserve_hidden(struct tg_cuda *c)
 {
     uint64_t first = c->process.hidden_at / PAGE * PAGE;
     uint64_t end = (c->process.hidden_at + c->process.hidden + PAGE - 1) / PAGE * PAGE;
     void *wanted = (void *)(uintptr_t)first, *got;
     if (first == 0 || end <= first)
-        return;
+        return true;
     got = mmap(wanted, end - first, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == MAP_FAILED)
-        return;
+        return errno != EEXIST;
     if (got != wanted) { /* Linux before 4.17 takes the address for a hint */
         munmap(got, end - first);
-        return;
+        return false;
     }
     c->reserved = got;
     c->reserved_size = end - first;
+    return true;
 }
 
 static void close_gpu(void *state)
@@ -357,14 +359,11 @@ static void close_gpu(void *state)
     free(c);
 }
 
-static tg_status open_gpu(const struct tg_platform_config *config, void **state,
-                          struct tg_error *error)
+static tg_status open_once(const struct tg_platform_config *config, struct tg_cuda **opened,
+                           struct tg_error *error)
 {
-    struct tg_cuda *c;
-    tg_status status = probe(error);
-    if (status != TG_OK)
-        return status;
-    c = calloc(1, sizeof *c);
+    struct tg_cuda *c = calloc(1, sizeof *c);
+    tg_status status;
     if (c == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     pthread_mutex_init(&c->moving, NULL);
@@ -380,9 +379,27 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
         close_gpu(c);
         return status;
     }
-    reserve_hidden(c);
-    *state = c;
+    *opened = c;
     return TG_OK;
+}
+
+/* The addresses of both processes are random, so one time in about a hundred they overlap, and the next process
+ * has others. */
+static tg_status open_gpu(const struct tg_platform_config *config, void **state,
+                          struct tg_error *error)
+{
+    enum { TRIES = 3 };
+    struct tg_cuda *c = NULL;
+    tg_status status = probe(error);
+    for (int tries = 1; status == TG_OK; tries++) {
+        status = open_once(config, &c, error);
+        if (status != TG_OK || reserve_hidden(c) || tries == TRIES)
+            break;
+        close_gpu(c);
+    }
+    if (status == TG_OK)
+        *state = c;
+    return status;
 }
 
 static void describe(const void *state, struct tg_platform_about *about)
