@@ -87,6 +87,9 @@ static tg_status find_gpu(struct tg_cuda_device *d, uint32_t wanted, char *why, 
         return TG_UNSUPPORTED;
     /* With lazy loading, the first use of a module could wait for the running kernel. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    /* The driver makes channels for as many streams, one by one and one process at a time, which takes most
+     * of the time of opening a GPU. Here are two, and each must have its own: copies go on beside a kernel. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 1);
     result = tg_cuda.init(0);
     if (result == CUDA_SUCCESS)
         result = take_gpu(d, wanted);
