@@ -568,9 +568,11 @@ template <int op> static void measure_fence(struct machine *m, timed_stream &str
 }
 
 /* Launches as a run does: on all multiprocessors at once, while the host waits for the end. */
-static void measure_launch(struct machine *m, timed_stream &stream)
+static void measure_launch(struct machine *m, timed_stream &stream, const char *what,
+                           unsigned pause_ms)
 {
-    tell_rounds("cooperative_launch", [&] {
+    tell_rounds(what, [&] {
+        usleep(1000 * pause_ms);
         double began = seconds_now();
         MUST(cudaLaunchCooperativeKernel((const void *)nothing, dim3((unsigned)m->sms),
                                          dim3(LANE_THREADS), nullptr, 0, stream.stream));
@@ -593,7 +595,8 @@ int main(int argc, char **argv)
     measure_copy_engine(&m, stream, "copy_engine");
     measure_beside_kernel(&m, stream);
     measure_round_trips(&m, stream);
-    measure_launch(&m, stream);
+    measure_launch(&m, stream, "cooperative_launch", 0);
+    measure_launch(&m, stream, "cooperative_launch_after_a_pause", 50);
     measure_fence<NO_FENCE>(&m, stream);
     measure_fence<FENCE_GPU>(&m, stream);
     measure_fence<FENCE_SYS>(&m, stream);

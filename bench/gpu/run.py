@@ -233,6 +233,7 @@ LIMITS = {
     "block_round_trip_relaxed": "block to block and back, relaxed",
     "block_barrier_288": "barrier of a block of 288 threads",
     "cooperative_launch": "cooperative launch of an empty kernel, to its end",
+    "cooperative_launch_after_a_pause": "the same, 50 ms after another",
 }
 
 
@@ -366,13 +367,14 @@ def start_rows(lines, limits):
     at_once, paused = (find(lines, program="start", pause_ms=pause) for pause in (0, PAUSE_MS))
     if not at_once or not paused:
         return []
-    empty = find(limits, what="cooperative_launch").get("ns")
-    empty = empty / 1e3 if empty is not None else None
-    rows = [[what, shown(ours, "µs"), "cooperative launch", shown(empty, "µs"),
-             shown(over(empty, ours))]
-            for what, ours in (("the first run of a device", at_once["first_us"]),
-                               ("at once after another", at_once["us"]),
-                               (f"{PAUSE_MS} ms after another", paused["us"]))]
+    rows = []
+    for what, ours, peer in (("the first run of a device", at_once["first_us"], ""),
+                             ("at once after another", at_once["us"], ""),
+                             (f"{PAUSE_MS} ms after another", paused["us"], "_after_a_pause")):
+        empty = find(limits, what="cooperative_launch" + peer).get("ns")
+        empty = empty / 1e3 if empty is not None else None
+        rows.append([what, shown(ours, "µs"), "cooperative launch" + peer.replace("_", " "),
+                     shown(empty, "µs"), shown(over(empty, ours))])
     graph = positive(find(lines, peer="cuda_graph", shape="chain").get("launch_host_us"))
     host = positive(task_line(lines, HOST, "chain").get("launch_us"))
     rows.append(["without tasks, by the slope", shown(host, "µs"), "CUDA Graph launch",
