@@ -14,7 +14,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from platforms import ENVIRONMENT, PLATFORMS  # noqa: E402
+from platforms import ENVIRONMENT, PLATFORMS, SPARING  # noqa: E402
 from sampling import pytest_collection_modifyitems, pytest_configure  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
@@ -94,6 +94,6 @@ def kept(tmp_path_factory):
     return Kept(tmp_path_factory.mktemp("recordings"))
 
 
-@pytest.fixture(params=RUNTIMES)
+@pytest.fixture(params=RUNTIMES[::2] if SPARING else RUNTIMES)
 def case(request, tmp_path, kept, platform):
     return Case(tmp_path, kept, platform, request.param)

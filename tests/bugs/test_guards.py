@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Case
 from misuse import BEFORE, BEHIND, GAP, INPUT, MISUSES, OLD, READ, UNWRITTEN
-from platforms import GPU, SANITIZED
+from platforms import GPU, SANITIZED, SPARING
 
 # A GPU cannot protect pages, so it does not see a read that changes nothing, nor a write of the old value.
 UNSEEN = {"rewrite_behind", "rewrite_input", "read_unused", "read_both_unused"} if GPU else set()
@@ -16,6 +16,9 @@ UNSEEN = {"rewrite_behind", "rewrite_input", "read_unused", "read_both_unused"} 
 # Words of the command for the kinds of misuse.py.
 KINDS = {"read before": READ, "read behind": READ, "read in a gap": READ, "depends on old contents": OLD}
 OUTSIDE = (BEFORE, BEHIND, GAP, READ)
+# On a real GPU one case for each set of kinds: the host finds the place in what the GPU left.
+ONE_OF_EACH = {tuple(kind for kind, *_ in one.findings): one for one in reversed(MISUSES)}
+TRIED = list(ONE_OF_EACH.values()) if SPARING else MISUSES
 
 
 @pytest.fixture
@@ -36,7 +39,7 @@ def fits(misuse, expected, findings):
     return any((one, argument, element) in findings for one in (kind, *misuse.or_kinds))
 
 
-@pytest.mark.parametrize("misuse", MISUSES, ids=lambda misuse: misuse.case)
+@pytest.mark.parametrize("misuse", TRIED, ids=lambda misuse: misuse.case)
 def test_guards_name_what_a_kernel_does_wrong_and_nothing_else(case, misuse):
     if GPU and misuse.case == "read_far_behind":
         pytest.skip("without pages the read gets what happens to lie there, now this and now that")

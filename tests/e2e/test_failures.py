@@ -6,18 +6,19 @@ import shlex
 import pytest
 
 from conftest import PLATFORMS, TEST_WORKLOADS, workload
-from platforms import GPU, is_in_task_3, limits_for, simulators_only, until
+from platforms import GPU, few, is_in_task_3, limits_for, simulators_only, until
 
 CARELESS = TEST_WORKLOADS / "broken" / "careless.so"
 
 
-@pytest.mark.parametrize("case", ["wrong_close", "wrong_exact", "wrong_nan"])
+@pytest.mark.parametrize("case", few(["wrong_close", "wrong_exact", "wrong_nan"], 1))
 def test_an_output_that_differs_ends_with_exit_1(tg, case):
     result = tg("run", CARELESS, "--case", case)
     assert result.returncode == 1, result
     assert result.stderr.startswith("taskglass: MISMATCH: output 'y'")
 
 
+@pytest.mark.needs_no_gpu
 def test_an_output_that_differs_is_reported_with_its_first_element(tg):
     report = tg.run_json(CARELESS, "--case", "wrong_close", code=1)
     check = report["outputs"][0]
@@ -26,11 +27,13 @@ def test_an_output_that_differs_is_reported_with_its_first_element(tg):
     assert check["max_error"] == 1.0
 
 
+@pytest.mark.needs_no_gpu
 def test_a_nan_that_is_expected_and_not_there_is_an_infinite_error(tg):
     report = tg.run_json(CARELESS, "--case", "wrong_nan", code=1)
     assert report["outputs"][0]["max_error"] == "Infinity"
 
 
+@pytest.mark.needs_no_gpu
 def test_the_advice_after_a_run_that_was_not_recorded_is_the_command_that_records_it(tg):
     result = tg("run", CARELESS, "--case", "wrong_close", "--set", "n=4", "--output", "a b")
     advice = result.stderr.split("advice", 1)[1]
@@ -64,8 +67,8 @@ def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("runtime", ["host_build_graph", "aicpu_build_graph",
-                                     "tensormap_and_ringbuffer"])
+@pytest.mark.parametrize("runtime", few(["host_build_graph", "aicpu_build_graph",
+                                         "tensormap_and_ringbuffer"], 2))
 @pytest.mark.parametrize("case,words", [
     ("tensor", "the kernel wants tensor 2, but the task has one tensor (number 0)"),
     ("scalar", "the kernel wants scalar 0, but the task has no scalar")])
@@ -115,6 +118,7 @@ def test_a_graph_without_a_task_is_good(tg):
     assert report["counters"]["tasks"] == 0 and report["result"]["status"] == "OK"
 
 
+@pytest.mark.needs_no_gpu
 def test_a_graph_that_is_refused_leaves_a_run_json_too(tg):
     report = tg.run_json(workload("graphs"), "--case", "cycle", code=2)
     assert report["result"] == {"status": "CYCLE", "exit_code": 2}

@@ -11,7 +11,7 @@ import shlex
 import pytest
 
 from conftest import PLATFORMS, until_warned, workload
-from platforms import AT_ONCE, FAR_LIMIT, GPU, limits_for, simulators_only, until
+from platforms import AT_ONCE, FAR_LIMIT, GPU, few, limits_for, simulators_only, until
 
 AICPU, TENSORMAP = "aicpu_build_graph", "tensormap_and_ringbuffer"
 RUNTIMES = (AICPU, TENSORMAP)
@@ -73,8 +73,8 @@ DEPS = ("--ring-dep-pool", "4")
 MAP = ("--tensormap", "4")
 
 
-@pytest.mark.parametrize("depth,owner", [(0, "orchestration"), (1, "scope"), (3, "scope"),
-                                         (5, "scope")])
+@pytest.mark.parametrize("depth,owner", few([(0, "orchestration"), (1, "scope"), (3, "scope"),
+                                             (5, "scope")], 2))
 def test_a_scope_with_more_tasks_than_slots(rings, depth, owner):
     advice = check_advice(rings, TENSORMAP, "tasks", SLOTS, {"depth": depth}, "SCOPE_DEADLOCK",
                           owner)
@@ -82,7 +82,7 @@ def test_a_scope_with_more_tasks_than_slots(rings, depth, owner):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("depth", [0, 2, 4])
+@pytest.mark.parametrize("depth", few([0, 2, 4], 1))
 def test_a_held_scope_with_more_tasks_than_slots(rings, runtime, depth):
     advice = check_advice(rings, runtime, "held", SLOTS, {"depth": depth}, "SCOPE_DEADLOCK",
                           "held")
@@ -94,20 +94,21 @@ def test_nested_scopes_that_share_a_ring(rings):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case", ["pieces", "outputs", "uneven"])
-@pytest.mark.parametrize("depth", [0, 1, 4])
+@pytest.mark.parametrize("case", few(["pieces", "outputs", "uneven"], 2))
+@pytest.mark.parametrize("depth", few([0, 1, 4], 1))
 def test_a_scope_with_more_memory_than_there_is(rings, runtime, case, depth):
     owner = "scope" if depth else "orchestration"
     check_advice(rings, runtime, case, HEAP, {"depth": depth}, "HEAP_RING_DEADLOCK", owner)
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case", ["pieces", "outputs"])
+@pytest.mark.parametrize("case", few(["pieces", "outputs"], 1))
 def test_a_piece_larger_than_the_heap(rings, runtime, case):
     check_advice(rings, runtime, case, HEAP, {"n": 1, "size": 100000}, "HEAP_RING_DEADLOCK",
                  "scope")
 
 
+@pytest.mark.needs_no_gpu
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_a_piece_larger_than_any_heap_is_not_advised_to_raise_it(rings, runtime):
     result, report = rings(runtime, "pieces", *FAR_LIMIT, n=1, size=10**15)
@@ -129,12 +130,12 @@ def test_advice_names_only_what_is_too_small(rings):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case", ["held_fan", "held_after"])
+@pytest.mark.parametrize("case", few(["held_fan", "held_after"], 1))
 def test_a_held_scope_with_more_edges_than_entries(rings, runtime, case):
     check_advice(rings, runtime, case, DEPS, {}, "DEP_POOL_OVERFLOW")
 
 
-@pytest.mark.parametrize("params", [{"size": 4}, {"size": 16, "n": 100}])
+@pytest.mark.parametrize("params", few([{"size": 4}, {"size": 16, "n": 100}], 1))
 def test_a_task_with_more_tensors_than_the_map_has_entries(rings, params):
     check_advice(rings, TENSORMAP, "tensors", MAP, params, "TENSORMAP_OVERFLOW")
 
@@ -143,9 +144,9 @@ def test_a_held_scope_with_more_tensors_than_the_map_has_entries(rings):
     check_advice(rings, TENSORMAP, "held_tensors", MAP, {"n": 100}, "TENSORMAP_OVERFLOW")
 
 
-@pytest.mark.parametrize("case,options,params", [
+@pytest.mark.parametrize("case,options,params", few([
     ("after_held", ("--ring-task-window", "8"), {}),
-    ("after_held_memory", ("--ring-heap", "16K"), {})])
+    ("after_held_memory", ("--ring-heap", "16K"), {})], 1))
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_scopes_that_wait_for_a_held_task(rings, runtime, case, options, params):
     status = ("SCOPE_DEADLOCK" if (runtime, case) == (AICPU, "after_held")
@@ -186,24 +187,24 @@ ENOUGH = [
 ]
 
 
-@pytest.mark.parametrize("runtime,case,options,params", ENOUGH)
+@pytest.mark.parametrize("runtime,case,options,params", few(ENOUGH, 9))
 def test_enough_is_enough(rings, runtime, case, options, params):
     good(rings(runtime, case, *options, **params))
 
 
-@pytest.mark.parametrize("runtime,depth,more", [
+@pytest.mark.parametrize("runtime,depth,more", few([
     (AICPU, 0, ()), (AICPU, 1, ("--deps",)), (TENSORMAP, 3, ()), (TENSORMAP, 3, ("--deps",)),
-    (TENSORMAP, 2, ("--deps",)), (TENSORMAP, 4, ("--dump-tensor",))])
+    (TENSORMAP, 2, ("--deps",)), (TENSORMAP, 4, ("--dump-tensor",))], 3))
 def test_memory_in_use_is_never_given_to_others(rings, runtime, depth, more):
     good(rings(runtime, "inner", *HEAP, "--cores", "12", *more, depth=depth))
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("depth", [0, 2, 3])
+@pytest.mark.parametrize("depth", few([0, 2, 3], 1))
 def test_every_size_of_the_rings_gives_the_same(tg, runtime, depth):
     cases = ["scopes", "chain"] + (["found_scopes", "found_chain"] if runtime == TENSORMAP else [])
     for case in cases:
-        for slots in (4, 5, 6, 7, 8, 16, 64):
+        for slots in few((4, 5, 6, 7, 8, 16, 64), 2):
             result = tg("run", RINGS, "--case", case, "--runtime", runtime, "--set", "n=200",
                         "--set", f"depth={depth}", "--set",
                         f"size={4 if 'chain' in case else 64}", "--ring-task-window", slots,
@@ -224,7 +225,7 @@ def test_waiting_for_room_most_of_the_time_is_a_warning(rings, runtime):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case", ["slow", "scopes", "chain", "read"])
+@pytest.mark.parametrize("case", few(["slow", "scopes", "chain", "read"], 1))
 def test_a_run_with_room_has_no_warning(rings, runtime, case):
     result, report = rings(runtime, case)
     assert (result.returncode, result.stderr) == (0, ""), result
@@ -239,7 +240,7 @@ GRAPHS_ALIKE = ["bad_edge", "bad_kernel", "wrong_count", "wrong_role", "wrong_dt
                 "stack", "again", "local", "not_given"]
 
 
-@pytest.mark.parametrize("case", GRAPHS_ALIKE)
+@pytest.mark.parametrize("case", few(GRAPHS_ALIKE, 2))
 def test_a_task_that_is_refused_is_refused_in_the_same_words_by_every_runtime(tg, case):
     said = set()
     for runtime in ("host_build_graph",) + RUNTIMES:
@@ -266,7 +267,7 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("case", ADVICE)
+@pytest.mark.parametrize("case", few(ADVICE, 2))
 def test_a_refusal_names_task_kernel_and_argument_and_what_would_be_right(tg, platform, case):
     for runtime in ("host_build_graph",) + RUNTIMES:
         result = tg("run", workload("graphs"), "--case", case, "--runtime", runtime, "--platform",
@@ -276,7 +277,7 @@ def test_a_refusal_names_task_kernel_and_argument_and_what_would_be_right(tg, pl
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case,words", [("cycle", "TG_SCOPE_HELD"), ("self_edge", "TG_SCOPE_HELD")])
+@pytest.mark.parametrize("case,words", few([("cycle", "TG_SCOPE_HELD"), ("self_edge", "TG_SCOPE_HELD")], 1))
 def test_edges_between_tasks_that_may_have_started_are_refused(tg, runtime, case, words):
     result = tg("run", workload("graphs"), "--case", case, "--runtime", runtime)
     assert result.returncode == 2, result
@@ -307,7 +308,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case,mark,words", MISTAKES)
+@pytest.mark.parametrize("case,mark,words", few(MISTAKES, 4))
 def test_a_mistake_ends_with_exit_2_and_its_source_line(rings, runtime, case, mark, words):
     params = {"depth": 0} if case == "broken" else {}
     result, report = rings(runtime, case, *HEAP, **params)
@@ -319,7 +320,7 @@ def test_a_mistake_ends_with_exit_2_and_its_source_line(rings, runtime, case, ma
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("case", ["read_held", "read_behind_held"])
+@pytest.mark.parametrize("case", few(["read_held", "read_behind_held"], 1))
 def test_reading_what_is_held_back_is_a_deadlock(rings, runtime, case):
     result, report = rings(runtime, case, *FAR_LIMIT)
     assert result.returncode == 3, result
@@ -431,7 +432,7 @@ def test_deps_json_has_edges_of_every_kind(tg):
     assert {task["scope"] for task in document["tasks"]} == {site("orchestration")}
 
 
-@pytest.mark.parametrize("case", ["found_scopes", "found_chain", "found_fan", "tensors", "kinds"])
+@pytest.mark.parametrize("case", few(["found_scopes", "found_chain", "found_fan", "tensors", "kinds"], 1))
 def test_deps_json_has_the_same_edges_whatever_the_timing(tg, case):
     many = ("--set", "n=60")
     sets = () if case == "kinds" else many
@@ -491,11 +492,11 @@ def records(tg, runtime, module, *options):
         "bin_size", "hash", "value", "raw")]) for entry in manifest["tensors"])
 
 
-@pytest.mark.parametrize("options", [
+@pytest.mark.parametrize("options", few([
     ("--dump-tensor",), ("--dump-tensor=hash",), ("--dump-tensor=marked",),
     ("--dump-tensor=hybrid",), ("--dump-args",), ("--dump-tensor", "--dump-filter", "stage=after"),
-    ("--dump-tensor", "--dump-filter", "role=input,kernel=*e*")])
-@pytest.mark.parametrize("module", [(RINGS, "--case", "marked"), ("matmul_chain",), ("mix",)])
+    ("--dump-tensor", "--dump-filter", "role=input,kernel=*e*")], 4))
+@pytest.mark.parametrize("module", few([(RINGS, "--case", "marked"), ("matmul_chain",), ("mix",)], 1))
 def test_a_recording_has_the_same_records_on_every_runtime(tg, module, options):
     host = records(tg, "host_build_graph", module, *options)
     for runtime in RUNTIMES:

@@ -13,6 +13,7 @@ import wire_reader
 from recordings import PACKED, TYPES, random_bits
 
 from conftest import GPU, PLATFORMS, assert_gone, processes_of, python
+from platforms import few
 
 
 @pytest.fixture(params=PLATFORMS)
@@ -53,6 +54,7 @@ def test_a_device_goes_by_a_config_and_the_environment(monkeypatch):
     assert (info.platform, info.cores, info.schedulers, info.memory) == ("a5sim", 6, 1, 32 << 20)
 
 
+@pytest.mark.needs_no_gpu
 @pytest.mark.parametrize("arguments, kind", [
     ({"platform": "a9sim"}, taskglass.Error), ({"cores": 5000}, taskglass.BadArgument),
     ({"platform": "a5sim", "program": "/no/such/program"}, taskglass.Error),
@@ -151,7 +153,7 @@ def test_a_device_that_was_killed_is_lost(device):
 
 # --- memory -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", few(TYPES, 4))
 def test_bits_of_every_type_go_there_and_back(device, dtype):
     bits = random_bits(dtype, (3, 5), seed=1)
     array = device.array(bits, dtype, bits=True)
@@ -165,12 +167,14 @@ def test_bits_of_every_type_go_there_and_back(device, dtype):
         decode=True).dtype), equal_nan=True)
 
 
+@pytest.mark.needs_no_gpu
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float4_e2m1fn", "int4", "float16"])
 def test_numbers_are_rounded_to_the_type(device, dtype):
     array = device.array([0, 1, -2, 3], dtype)
     assert numpy.asarray(array).tolist() == [0, 1, -2, 3]
 
 
+@pytest.mark.needs_no_gpu
 def test_the_type_of_numpy_is_taken_where_none_is_named(device):
     for values in (numpy.int16([1, 2]), [1.5], 3, True, numpy.zeros((2, 0, 3), "u1")):
         array = device.array(values)
@@ -206,12 +210,14 @@ def test_more_memory_than_there_is_is_refused(device):
         device.empty(1 << 40, "float64")
 
 
+@pytest.mark.needs_no_gpu
 @pytest.mark.parametrize("shape", [-1, (2, -3), (1,) * 9])
 def test_a_shape_that_makes_no_sense_is_refused(device, shape):
     with pytest.raises(taskglass.BadArgument, match="dimensions"):
         device.empty(shape)
 
 
+@pytest.mark.needs_no_gpu
 def test_values_of_another_shape_are_refused(device):
     with pytest.raises(taskglass.BadArgument, match=r"shape \(3,\) for an array of \(4,\)"):
         device.empty(4).copy_from([1, 2, 3])
@@ -252,6 +258,7 @@ VIEWS = [
     lambda a: a[1:].transpose(1, 0, 2), lambda a: a.transpose(2, 0, 1)[1:, ::-1],
     lambda a: a.reshape(24, 5), lambda a: a.reshape((-1, 10)), lambda a: a[2].reshape(30),
     lambda a: a[0:0], lambda a: a[3, 5, 4], lambda a: a[1:2, 3][0], lambda a: a[2:, :0]]
+VIEWS = few(VIEWS, 3)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=range(len(VIEWS)))
@@ -279,6 +286,7 @@ def test_writing_to_a_view_writes_what_it_shows(device, dtype, view):
     assert numpy.array_equal(array.numpy(), copy)
 
 
+@pytest.mark.needs_no_gpu
 @pytest.mark.parametrize("wrong, kind", [
     (lambda a: a[4], IndexError), (lambda a: a[0, 0, 0, 0], IndexError),
     (lambda a: a["x"], TypeError), (lambda a: a[[1, 2]], TypeError), (lambda a: a.transpose(0, 0, 1), ValueError),
@@ -318,11 +326,13 @@ def test_memory_that_the_host_does_not_see_cannot_be_mapped():
             device.array(HOST).map()
 
 
+@pytest.mark.needs_no_gpu
 def test_elements_of_four_bits_cannot_be_mapped(device):
     with pytest.raises(taskglass.BadArgument, match="4 bits"):
         device.empty(4, "int4").map()
 
 
+@pytest.mark.needs_no_gpu
 def test_reprs_help(device):
     array = device.array(HOST)
     assert repr(array).startswith("<DeviceArray int32 (4, 6, 5) at 0x") and "view" in repr(array[1])
