@@ -30,12 +30,12 @@
 
 #include "device/growing_edges.h"
 
-/* The draining thread has made an edge: `entry` of the list of `before` is the task's, which waits for nothing
- * else if it is `alone`. */
-TG_FN static inline void tg_ahead_note(struct tg_engine *e, uint32_t before, uint32_t entry,
+/* The draining thread has made an edge from `before` to the task, which waits for nothing else if it is `alone`.
+ * `behind`: see tg_edge_push_before. */
+TG_FN static inline void tg_ahead_note(struct tg_engine *e, uint32_t before, uint32_t behind,
                                        uint32_t task, bool alone)
 {
-    if (e->deps[entry].next != TG_DEP_NONE)
+    if (behind != TG_DEP_NONE)
         tg_store_relaxed(&e->desc[before].next, TG_NO_TASK); /* there are several */
     else if (alone)
         tg_store_release(&e->desc[before].next, task); /* N2 */
@@ -93,7 +93,7 @@ TG_FN static inline uint32_t tg_walk_close(struct tg_engine *e, struct tg_worker
         has_more = dep.task != mine + step || dep.next != TG_DEP_NONE;
     }
     tg_target_meet(lanes); /* E1 is for all lanes */
-    tg_successors_begin(&successors, lanes, bunch, false, TG_NO_TASK);
+    tg_successors_begin(&successors, lanes, bunch, false);
     for (rest = tg_target_ballot(lanes, has_more); rest != 0; rest &= rest - 1) {
         uint32_t from = tg_target_lowest_bit(rest), runs = task + (from + 1) * step;
         uint32_t at = tg_target_from_lane(lanes, entry, from);

@@ -137,24 +137,23 @@ TG_FN static inline uint32_t run_plain(struct tg_engine *e, struct tg_worker *la
     return task != TG_NO_TASK ? tg_worker_complete(e, lane, task, true) : TG_NO_TASK;
 }
 
+enum { LOOT_GLANCES = 32 };
+
 TG_FN bool tg_core_must_leave(struct tg_engine *e, struct tg_worker *lane, uint32_t classes,
                               uint32_t glance)
 {
+    const struct tg_queue *mixes = &e->queue[TG_CLASS_MIX];
     bool leads = TG_TARGET_NEAR(e, mixes) && (TG_TARGET_NEAR(lane, takes) & TG_TAKES(TG_CLASS_MIX));
-    bool mixes = leads && tg_worker_sees(e, TG_TAKES(TG_CLASS_MIX));
-    bool called = tg_core_is_called(e, lane);
-    if (mixes)
-        mixes = tg_load_relaxed(&e->mix[lane->block].lock) == 0;
-    return called || mixes ||
-           (glance % (TG_NAPS / TG_CORE_LOOKS) == 0 &&
-            tg_worker_sees_loot(e, lane, classes & ~TG_TAKES(TG_CLASS_MIX)));
-}
-
-/* Says that the core has nothing to do. Returns true if that was the end of the run. */
-TG_FN static bool say_idle(struct tg_engine *e, struct tg_worker *lane)
-{
-    tg_target_say_idle(lane->status, lane->finished);
-    return tg_engine_check_over(e, lane);
+    /* All loads before what depends on one: on a GPU the wait for a load is the cost. */
+    uint64_t n_tasks = tg_load_relaxed(&e->n_tasks), finished = tg_load_relaxed(&e->finished);
+    uint32_t head = tg_load_relaxed(&mixes->head), tail = tg_load_relaxed(&mixes->tail);
+    if (tg_core_is_called(e, lane) || finished >= n_tasks)
+        return true;
+    if (leads && tg_queue_has(head, tail) && tg_load_relaxed(&e->mix[lane->block].lock) == 0)
+        return true;
+    /* Seldom at first: while it looks at all deques, it does not see the task that comes to it. */
+    return glance % LOOT_GLANCES == 0 &&
+           tg_worker_sees_loot(e, lane, classes & ~TG_TAKES(TG_CLASS_MIX));
 }
 
 /* Waits for the task that comes to this place of the class's queue. TG_NO_TASK: it left the line. */
@@ -165,20 +164,26 @@ TG_FN static uint32_t wait_in_line(struct tg_engine *e, struct tg_worker *lane, 
     bool leaves = false;
     TG_TARGET_SET_NEAR(lane, claims, 1);
     tg_store_relaxed(&lane->place, place.at);
+    tg_engine_count(e, lane);
+    (void)tg_engine_is_over(e); /* most likely it is the last of a small run */
     for (uint32_t glance = 0; task == TG_NO_TASK && !leaves; glance++) {
         for (uint32_t look = 0; task == TG_NO_TASK && look < TG_CORE_LOOKS; look++) {
+            bool called = tg_core_is_called(e, lane); /* on its way while the slot is */
             if (glance > spin)
                 tg_target_yield();
             task = tg_queue_look(place);
+            if (called)
+                break;
         }
         if (task != TG_NO_TASK)
             break;
-        if (glance > 0) {
-            leaves = tg_core_must_leave(e, lane, TG_TAKES(task_class), glance);
-        } else { /* not before, because it takes a while */
-            leaves = say_idle(e, lane);
+        leaves = tg_core_must_leave(e, lane, TG_TAKES(task_class), glance + 1);
+        if (leaves)
+            (void)tg_engine_is_over(e);
+        else if (glance == 0) /* not before, because these take a while */
+            tg_target_say_idle(lane->status, TG_TARGET_NEAR(lane, finished));
+        else if (glance == 1)
             tg_store_seq(&lane->park, (uint32_t)TG_IN_LINE);
-        }
     }
     tg_park_cancel(&lane->park);
     return leaves ? tg_queue_leave(&e->queue[task_class], place) : task;
@@ -223,8 +228,11 @@ TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *home)
             has_left = true; /* perhaps because it saw a deque with tasks */
             continue;
         }
-        if (round == 0 && say_idle(e, lane))
-            break;
+        if (round == 0) {
+            tg_target_say_idle(lane->status, lane->finished);
+            if (tg_engine_check_over(e, lane))
+                break;
+        }
         if (!rest(e, home, &round))
             break;
         lane = tg_role_lane(e, home);

@@ -237,12 +237,29 @@ TG_FN void tg_engine_stop(struct tg_engine *e)
 
 TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w)
 {
-    uint64_t more = w->finished - w->counted;
+    uint64_t more = w->finished - TG_TARGET_NEAR(w, counted);
     uint64_t finished = more ? tg_add_seq(&e->finished, more) + more : tg_load_seq(&e->finished);
-    w->counted = w->finished;
+    TG_TARGET_SET_NEAR(w, counted, w->finished);
     /* The orchestrator stores the number of tasks, then reads the sum; a worker adds to the sum,
      * then reads the number. Both are _seq, so at least one of the two sees the other's store. */
     if (finished < tg_load_seq(&e->n_tasks))
+        return false;
+    end(e, TG_OVER);
+    return true;
+}
+
+TG_FN void tg_engine_count(struct tg_engine *e, struct tg_worker *w)
+{
+    uint64_t finished = TG_TARGET_NEAR(w, finished), more = finished - TG_TARGET_NEAR(w, counted);
+    if (more)
+        tg_add_relaxed(&e->finished, more);
+    TG_TARGET_SET_NEAR(w, counted, finished);
+}
+
+TG_FN bool tg_engine_is_over(struct tg_engine *e)
+{
+    uint64_t n_tasks = tg_load_relaxed(&e->n_tasks);
+    if (tg_load_relaxed(&e->finished) < n_tasks)
         return false;
     end(e, TG_OVER);
     return true;

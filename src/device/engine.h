@@ -112,8 +112,7 @@ struct tg_worker {
     uint32_t mail;
     uint32_t assigned; /* dedicated schedulers: the task given to the lane and not yet reaped */
     uint32_t posted;   /* likewise, written before `mail`: 1: it is a call, and was only posted */
-    uint32_t
-        claims; /* its own: 1: the queue had nothing left when it looked last (device/heir.h) */
+    uint32_t claims; /* its own: 1: there was nothing but its task when it looked (device/heir.h) */
     uint8_t pad1[TG_LINE - 28];
     struct tg_deque deque[TG_CLASS_MIX]; /* by class */
 };
@@ -260,5 +259,9 @@ TG_FN static inline bool tg_engine_running(const struct tg_engine *e)
  * in it, and then ends the run for all workers. A worker calls it before it sleeps, so the last one
  * to call it gets the full sum. */
 TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w);
+/* The same in two steps, for a worker that polls: adds without waiting for anything; and looks, again and
+ * again, because it may miss what another worker has just added or the orchestrator just said. */
+TG_FN void tg_engine_count(struct tg_engine *e, struct tg_worker *w);
+TG_FN bool tg_engine_is_over(struct tg_engine *e);
 
 #endif

@@ -29,9 +29,9 @@
 #define TG_PENDING_GUARD (1u << 30)
 
 /* `entry` must be free. Returns true if `task` now waits for `before`, false if `before` has
- * completed. */
-TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint32_t entry,
-                                      uint32_t task)
+ * completed. *behind: the entry that was the first of the list. */
+TG_FN static inline bool tg_edge_push_before(struct tg_engine *e, uint32_t before, uint32_t entry,
+                                             uint32_t task, uint32_t *behind)
 {
     struct tg_dep *dep = &e->deps[entry];
     uint32_t *list = &e->desc[before].succ;
@@ -42,10 +42,17 @@ TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint
             (void)tg_load_acquire(list); /* E1: a swap that fails acquires nothing */
             return false;
         }
-        dep->next = first;
+        *behind = dep->next = first;
         if (tg_cas_acq_rel(list, &first, entry)) /* E1 */
             return true;
     }
+}
+
+TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint32_t entry,
+                                      uint32_t task)
+{
+    uint32_t behind;
+    return tg_edge_push_before(e, before, entry, task, &behind);
 }
 
 /* Gives the lane its entry's task, the one lane the first and so on, or TG_NO_TASK. Entries are freed with
@@ -143,7 +150,7 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
                                         : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
     entry = tg_target_from_lane(lanes, entry, 0);
     tg_target_meet(lanes); /* E1 is for all lanes */
-    tg_successors_begin(&successors, lanes, bunch, keep, TG_NO_TASK);
+    tg_successors_begin(&successors, lanes, bunch, keep);
     if (tg_growing_edges_release_one(e, w, &successors, entry, &peek))
         entry = TG_DEP_NONE;
     tg_growing_edges_release_list(e, w, &successors, entry, TG_NO_TASK);

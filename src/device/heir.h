@@ -22,13 +22,14 @@
 #ifndef TG_DEVICE_HEIR_H
 #define TG_DEVICE_HEIR_H
 
+#include "device/core.h"
 #include "device/engine.h"
 #include "device/target.h"
 
 /* A task with more predecessors than fit into the lower half is not claimed. */
 enum { TG_HEIR_CLAIM = 1 << 16, TG_HEIR_MOST = TG_HEIR_CLAIM - 1 };
 
-/* Set in what tg_worker_release returns: the worker does not have this task, it has claimed it. */
+/* Set in what TG_WALK_RELEASE returns: the worker does not have this task, it has claimed it. */
 #define TG_HEIR_CLAIMED (1u << 31)
 
 TG_FN static inline bool tg_heir_is_claimed(uint32_t next)
@@ -36,12 +37,10 @@ TG_FN static inline bool tg_heir_is_claimed(uint32_t next)
     return TG_TARGET_LINES_UP && next != TG_NO_TASK && (next & TG_HEIR_CLAIMED) != 0;
 }
 
-/* True if a worker may claim this task. */
-TG_FN static inline bool tg_heir_may_claim(const struct tg_worker *w, uint32_t heir,
-                                           uint32_t task_class, uint32_t fanin)
+/* True if this task can be claimed at all. */
+TG_FN static inline bool tg_heir_may_claim(uint32_t heir, uint32_t fanin)
 {
-    return fanin <= TG_HEIR_MOST && heir < TG_HEIR_CLAIMED - 1 && task_class != TG_CLASS_MIX &&
-           (TG_TARGET_NEAR(w, takes) & TG_TAKES(task_class)) != 0;
+    return fanin <= TG_HEIR_MOST && heir < TG_HEIR_CLAIMED - 1;
 }
 
 /* Gives up a claim. Returns true if nothing is left to wait for: then the task is the caller's. */
@@ -53,8 +52,28 @@ TG_FN static inline bool tg_heir_leave(struct tg_task_desc *desc, uint32_t fanin
     return true;
 }
 
+/* True if the heir has become ready, and is the worker's. */
+TG_FN static inline bool tg_heir_look(struct tg_task_desc *desc, uint32_t fanin)
+{
+    if ((tg_load_acquire(&desc->pending) & TG_HEIR_MOST) != 0) /* D1 */
+        return false;
+    tg_store_relaxed(&desc->pending, fanin); /* for the next run */
+    return true;
+}
+
+/* tg_heir_wait after the first looks. */
+TG_FN uint32_t tg_heir_wait_on(struct tg_engine *e, struct tg_worker *w, uint32_t heir);
+
 /* Waits at the heir that the worker has claimed, and returns it when it is ready. TG_NO_TASK: there is
  * something else to do. */
-TG_FN uint32_t tg_heir_wait(struct tg_engine *e, struct tg_worker *w, uint32_t heir);
+TG_FN static inline uint32_t tg_heir_wait(struct tg_engine *e, struct tg_worker *w, uint32_t heir)
+{
+    struct tg_task_desc *desc = &TG_TARGET_NEAR(e, desc)[heir];
+    uint32_t fanin = desc->fanin;
+    for (uint32_t look = 0; look < TG_CORE_LOOKS; look++)
+        if (tg_heir_look(desc, fanin))
+            return heir;
+    return tg_heir_wait_on(e, w, heir);
+}
 
 #endif

@@ -67,6 +67,29 @@ TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t 
     (void)lane;
     (void)task;
 }
+TG_FN static inline uint32_t tg_target_foresee(uint32_t lanes, uint32_t lane, const uint32_t *succ)
+{
+    (void)lanes;
+    (void)lane;
+    (void)succ;
+    return TG_NO_TASK;
+}
+TG_FN static inline void tg_target_see(uint32_t lanes, uint32_t task, uint32_t beyond,
+                                       const struct tg_task_desc *descs)
+{
+    (void)lanes;
+    (void)task;
+    (void)beyond;
+    (void)descs;
+}
+TG_FN static inline const struct tg_task_desc *tg_target_seen(uint32_t lanes, uint32_t task,
+                                                              uint32_t *next)
+{
+    (void)lanes;
+    (void)task;
+    (void)next;
+    return 0;
+}
 /* A task that has run has ended. */
 TG_FN static inline void tg_target_end_kernel(void) {}
 

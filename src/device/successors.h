@@ -6,8 +6,7 @@
  * lanes at a time, of which some have become ready.
  *
  *     begin ─► add, for each round ─► end
- *              the worker keeps the first task that it may run itself, or the heir (device/heir.h): no
- *              queue and no wake needed
+ *              the worker keeps the first task that it may run itself: no queue and no wake needed
  *              if there is none, its thread takes over a lane that may run the first of the others
  *              it offers the others, and announces all of them to the sleepers at once
  *
@@ -24,7 +23,6 @@
 struct tg_successors {
     uint32_t lanes;
     bool keep;          /* the worker continues with one of them */
-    uint32_t heir;      /* with this, if it can choose */
     uint32_t next;      /* the task that it keeps, or TG_NO_TASK */
     uint32_t next_lane; /* the lane that it came from */
     uint32_t foreign;   /* the first task that another lane may run, or TG_NO_TASK */
@@ -36,11 +34,10 @@ struct tg_successors {
 };
 
 TG_FN static inline void tg_successors_begin(struct tg_successors *s, uint32_t lanes,
-                                             uint32_t *bunch, bool keep, uint32_t heir)
+                                             uint32_t *bunch, bool keep)
 {
     s->lanes = lanes;
     s->keep = keep;
-    s->heir = heir;
     s->next = s->foreign = TG_NO_TASK;
     s->offered = 0;
     s->bunch = bunch;
@@ -86,8 +83,7 @@ TG_FN static inline uint32_t tg_successors_keep(struct tg_successors *s, const s
     uint32_t own = bits & tg_target_ballot(
                               s->lanes, plain && (TG_TARGET_NEAR(w, takes) & TG_TAKES(task_class)));
     if (own) {
-        uint32_t heir = TG_TARGET_LINES_UP ? own & tg_target_ballot(s->lanes, task == s->heir) : 0;
-        uint32_t lane = tg_target_lowest_bit(heir ? heir : own);
+        uint32_t lane = tg_target_lowest_bit(own);
         s->next = tg_target_from_lane(s->lanes, task, lane);
         s->next_lane = lane;
         return bits & ~(1u << lane);

@@ -46,6 +46,12 @@
  *     const struct tg_task_desc *tg_target_look(lanes, desc)   the descriptor, or a copy: what changes
  *                                         during a run is out of date there
  *     void tg_target_keep(lanes, lane, task)   the worker goes on with the task that this lane looked at
+ *     uint32_t tg_target_foresee(lanes, lane, succ)   the successor, for each lane one, of the task that this
+ *                                         lane looked at, with fixed edges; or TG_NO_TASK
+ *     void tg_target_see(lanes, task, beyond, descs)   that was of this task, and the worker goes on with it:
+ *                                         begins to look at them; may do nothing
+ *     const struct tg_task_desc *tg_target_seen(lanes, task, next)   what the lane saw, and *next: of which
+ *                                         task, if there is one for this lane; 0: nothing was seen
  *     void tg_target_end_kernel(void)     waits for the end of a kernel that tg_target_run left running
  *
  *   telling     What the host is shown of a worker: in memory that both have or, on a GPU, across a
@@ -102,6 +108,14 @@ struct tg_comm_post;
 /* What becomes of a completed task's successors: the worker offers all, goes on with one, or waits at one
  * if it can go on with none (device/heir.h). */
 enum tg_keep { TG_KEEP_NONE, TG_KEEP, TG_KEEP_OR_CLAIM };
+
+/* What is left to do after tg_fixed_edges_settle (device/fixed_edges.h); each lane has its own task. */
+struct tg_fixed_rest {
+    bool any;
+    bool ready; /* the lane's task is to be offered */
+    uint32_t task, task_class;
+    uint32_t heir; /* to be left, or offered too if it is ready by now; TG_NO_TASK: none */
+};
 
 /* What a worker does with all its lanes: device/walk.h. */
 enum tg_walk_kind {

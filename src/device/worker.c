@@ -18,8 +18,18 @@ TG_FN static inline uint32_t pop(struct tg_engine *e, struct tg_worker *w, uint3
     uint32_t count =
         tg_queue_claim(&e->queue[task_class], e->n_takers[task_class], e->batch, &at, &left);
     if (TG_TARGET_LINES_UP && count > 0)
-        TG_TARGET_SET_NEAR(w, claims, left == 0);
+        TG_TARGET_SET_NEAR(w, claims, left == 0 && count == 1);
     return count > 0 ? tg_target_walk(e, w, TG_WALK_FETCH, task_class, at, count) : TG_NO_TASK;
+}
+
+/* Takes half of another worker's tasks. */
+TG_FN static inline uint32_t take_half(struct tg_engine *e, struct tg_worker *w,
+                                       uint32_t task_class)
+{
+    uint32_t task = tg_target_walk(e, w, TG_WALK_STEAL, task_class, 0, 0);
+    if (TG_TARGET_LINES_UP && task != TG_NO_TASK)
+        TG_TARGET_SET_NEAR(w, claims, 0);
+    return task;
 }
 
 TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class,
@@ -32,7 +42,7 @@ TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t
     if (task == TG_NO_TASK)
         task = pop(e, w, task_class);
     if (task == TG_NO_TASK && steals)
-        task = tg_target_walk(e, w, TG_WALK_STEAL, task_class, 0, 0);
+        task = take_half(e, w, task_class);
     return task;
 }
 

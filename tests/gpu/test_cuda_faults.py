@@ -13,12 +13,12 @@ import pytest
 
 from conftest import (PLATFORM, RUNTIMES, TRANSPORTS, begun, by, check_account, check_next_run,
                       entries, report, workload)
-from platforms import AT_ONCE, FAKE, FAR, FAR_LIMIT, WHOLE, is_in_task_3, limits_for, until
+from platforms import AT_ONCE, FAKE, FAR, FAR_LIMIT, SPARING, WHOLE, is_in_task_3, limits_for, until
 
 # Seconds without progress that make a hang, where a test waits for one.
 SOON = 3
 # Runs that end badly, each at another moment.
-BAD_ENDS = 15 if FAKE and not WHOLE else 50
+BAD_ENDS = 15 if FAKE and not WHOLE else 21 if SPARING else 50
 
 RECORDED = ("--dump-tensor", "--platform", PLATFORM, "--output", "out")
 # Long enough to be killed in the middle: some 190 MiB through small arenas.

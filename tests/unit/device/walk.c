@@ -57,4 +57,9 @@ TEST(tasks_that_followed_one_by_one_are_closed_and_what_else_waits_is_offered)
     try_all(SCENE_CLOSE);
 }
 
+TEST(a_worker_claims_its_heir_and_sees_what_comes_after_it)
+{
+    try_all(SCENE_HEIR);
+}
+
 TEST_MAIN()

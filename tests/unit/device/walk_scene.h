@@ -33,6 +33,7 @@ enum scene_kind {
     SCENE_STEAL,
     SCENE_AHEAD,
     SCENE_CLOSE,
+    SCENE_HEIR,
     SCENE_KINDS
 };
 
@@ -74,6 +75,8 @@ TG_FN static inline void scene_add_task(struct scene *s, uint32_t entry)
     struct tg_task_desc *desc = &s->desc[entry + 1];
     desc->task_class = (uint8_t)scene_class(entry);
     desc->n_parts = 1;
+    desc->n_succ = 0;
+    desc->next = TG_NO_TASK;
     desc->fanin = entry % 3 == 0 ? 1 : 2;
     desc->pending = entry % 3 == 2 ? 2 : 1;
 }
@@ -81,7 +84,7 @@ TG_FN static inline void scene_add_task(struct scene *s, uint32_t entry)
 /* Task 0 has `count` successors, and the worker has nothing to do. */
 TG_FN static inline void scene_lay(struct scene *s, enum scene_kind kind, uint32_t count)
 {
-    bool grows = kind != SCENE_FIXED && kind != SCENE_FIXED_KEEP;
+    bool grows = kind != SCENE_FIXED && kind != SCENE_FIXED_KEEP && kind != SCENE_HEIR;
     for (uint32_t i = 0; i + 1 < SCENE_TASKS; i++) {
         scene_add_task(s, i);
         s->succ[i] = i + 1;
@@ -89,6 +92,7 @@ TG_FN static inline void scene_lay(struct scene *s, enum scene_kind kind, uint32
         s->deps[i].next = i + 1 < count ? i + 1 : TG_DEP_NONE;
     }
     s->desc[0].n_succ = count;
+    s->desc[0].next = count > 0 ? 1 : 0;
     s->desc[0].succ = grows ? (count > 0 ? 0 : TG_DEP_NONE) : 0;
     s->launch.n_tasks = SCENE_TASKS;
     s->launch.desc = (uint64_t)(uintptr_t)s->desc;
@@ -153,6 +157,42 @@ TG_FN static inline int scene_release(struct scene *s, uint32_t count, bool keep
 {
     uint32_t next = tg_target_walk(s->e, s->w, TG_WALK_RELEASE, 0, keep, 0);
     return scene_check_release(s, count, keep, grows, next);
+}
+
+/* ── waiting for an heir ───────────────────────────────────────────────────────────────── */
+
+/* All successors wait for one more, and the worker claims one of them. When that has run, the same tasks are
+ * the heir's successors, and ready, but the heir. */
+TG_FN static inline int scene_heir(struct scene *s, uint32_t count)
+{
+    const struct tg_queue *queue = &s->e->queue[TG_CLASS_AIV];
+    uint32_t heir = count < SCENE_LANES ? count : SCENE_LANES, at = queue->head, next;
+    for (uint32_t i = 1; i <= count; i++) {
+        s->desc[i].task_class = TG_CLASS_AIV;
+        s->desc[i].fanin = s->desc[i].pending = 2;
+    }
+    s->desc[0].next = heir;
+    if (count > 0) {
+        s->desc[heir].n_succ = count;
+        s->desc[heir].succ = 0;
+        s->desc[heir].next = 1;
+    }
+    next = tg_target_walk(s->e, s->w, TG_WALK_RELEASE, 0, TG_KEEP_OR_CLAIM, 0);
+    SCENE_EXPECT(next == (TG_TARGET_LINES_UP && count > 0 ? heir | TG_HEIR_CLAIMED : TG_NO_TASK));
+    SCENE_EXPECT(queue->tail == at);
+    if (next == TG_NO_TASK)
+        return 0;
+    SCENE_EXPECT(s->desc[heir].pending == (TG_HEIR_CLAIM | 1));
+    SCENE_EXPECT(tg_target_walk(s->e, s->w, TG_WALK_RELEASE, heir, TG_KEEP_NONE, 0) == TG_NO_TASK);
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i == heir)
+            continue;
+        SCENE_EXPECT(s->desc[i].pending == 2); /* set back for the next run */
+        SCENE_EXPECT(s->slots[TG_CLASS_AIV][at % SCENE_SLOTS] == ((uint64_t)at << 32 | (i + 1)));
+        at++;
+    }
+    SCENE_EXPECT(queue->tail == at);
+    return 0;
 }
 
 /* ── taking ────────────────────────────────────────────────────────────────────────────── */
@@ -298,6 +338,8 @@ TG_FN static inline int scene_try(struct scene *s, enum scene_kind kind, uint32_
         return scene_ahead(s, count);
     case SCENE_CLOSE:
         return scene_close(s, count);
+    case SCENE_HEIR:
+        return scene_heir(s, count);
     default:
         return scene_steal(s, count);
     }

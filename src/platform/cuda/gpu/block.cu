@@ -40,8 +40,9 @@ __device__ void tg_block_init(void)
         }
         o->given = 0;
         o->runs = 0;
-        o->lanes.walking = o->lanes.end = 0;
-        o->near.known = o->near.kept = TG_NO_TASK;
+        o->lanes.walking = o->lanes.end = o->lanes.has_rest = 0;
+        o->near.known = o->near.kept = o->near.seen = TG_NO_TASK;
+        o->near.side = 0;
     }
     __syncthreads();
 }

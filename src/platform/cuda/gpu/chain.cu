@@ -26,7 +26,6 @@ struct tg_chain {
     uint32_t parity; /* bit i: of done[i] */
     uint32_t looked; /* when it looked last, in cycles */
     bool called;     /* the lane is called elsewhere */
-    bool fixed;      /* the edges are: descriptors say which successors there are */
 };
 
 TG_FN static inline tg_kernel_fn tg_chain_kernel(uint32_t number)
@@ -83,7 +82,7 @@ TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
 {
     struct tg_orders *o = tg_orders();
     struct tg_task_desc desc =
-        o->near.kept == task ? o->near.look[o->near.kept_lane] : c->desc[task];
+        o->near.kept == task ? o->near.look[o->near.kept_at] : c->desc[task];
     tg_chain_start(c, &desc, task);
     if (desc.n_succ == 1) {
         struct tg_task_desc ahead = c->desc[desc.next];
@@ -104,6 +103,8 @@ TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
         }
         o->joint[0] = c->parity & 1;
         o->joint[1] = c->parity >> 1;
+        if (desc.n_succ == 1)
+            tg_see_one(task, desc.next, c->desc);
     }
     o->near.known = task;
     o->near.running.succ = desc.succ;
@@ -137,7 +138,7 @@ TG_FN static inline void tg_chain_close(struct tg_chain *c, uint32_t task, uint3
 TG_FN static inline void tg_chain_follow(struct tg_chain *c, uint32_t task, uint32_t step,
                                          uint32_t n)
 {
-    const struct tg_task_desc *look = tg_orders()->near.look;
+    const struct tg_task_desc *look = &tg_orders()->near.look[tg_orders()->near.side];
     uint32_t closed = 0;
     for (uint32_t i = 0; i < n; i++) {
         c->finished++;
@@ -155,12 +156,16 @@ TG_FN static inline void tg_chain_follow(struct tg_chain *c, uint32_t task, uint
 TG_FN static inline uint32_t tg_chain_run_fed(struct tg_chain *c, uint32_t task)
 {
     struct tg_orders *o = tg_orders();
-    uint32_t first, n;
+    uint32_t hint, first, n;
     struct tg_task_desc desc =
-        o->near.kept == task ? o->near.look[o->near.kept_lane] : c->desc[task];
+        o->near.kept == task ? o->near.look[o->near.kept_at] : c->desc[task];
     tg_chain_start(c, &desc, task);
     c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
-    while ((first = tg_ahead_next(c->e, task)) != TG_NO_TASK) {
+    /* Loads of its own would hold up those that are no chain; if the edge was not there yet, the next task is
+     * found when this one has ended. */
+    for (hint = desc.next; hint != TG_NO_TASK; hint = o->near.look[o->near.side + n - 1].next) {
+        if ((first = tg_ahead_next(c->e, task)) == TG_NO_TASK)
+            break;
         n = tg_target_walk(c->e, c->lane, TG_WALK_AHEAD, task, first, 0);
         if (n == 0)
             break;
@@ -189,52 +194,71 @@ TG_FN static inline bool tg_chain_is_called(struct tg_chain *c)
     return c->called;
 }
 
-/* Offers the successors of a task whose kernel still runs. Returns the one that the worker goes on with. */
-TG_FN static inline uint32_t tg_chain_release(struct tg_chain *c, uint32_t task)
+TG_FN static inline void tg_chain_begin(struct tg_chain *c, struct tg_engine *e,
+                                        struct tg_worker *lane)
 {
-    struct tg_near *near = &tg_orders()->near;
-    uint32_t next;
-    if (c->fixed && near->running.n_succ == 0) {
-        tg_target_end_kernel();
-        c->finished++;
-        return TG_NO_TASK;
-    }
-    next = tg_target_walk(c->e, c->lane, TG_WALK_RELEASE, task,
-                          near->claims ? TG_KEEP_OR_CLAIM : TG_KEEP, 0);
-    c->finished++;
-    if (!tg_heir_is_claimed(next))
-        return next;
-    near->finished = c->finished;
-    return tg_heir_wait(c->e, c->lane, next & ~TG_HEIR_CLAIMED);
+    const struct tg_near *near = &tg_orders()->near;
+    c->e = e;
+    c->lane = lane;
+    c->desc = near->desc;
+    c->payload = near->seat.payload;
+    c->function = 0;
+    c->number = TG_NO_KERNEL;
+    c->finished = near->finished;
+    c->takes = near->takes;
+    c->order = tg_orders()->given;
+    c->looked = (uint32_t)clock();
+    c->called = false;
 }
 
-/* A function of its own, so that a chain has all registers. */
-TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+/* Last, as in tg_worker_complete. */
+TG_FN static inline void tg_chain_end(const struct tg_chain *c)
+{
+    tg_store_relaxed(&c->lane->finished, c->finished);
+    tg_orders()->near.finished = c->finished;
+}
+
+/* The same for both kinds of edges. They are two functions, and none is part of another, so that each has all
+ * registers. */
+TG_FN TG_APART uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     struct tg_near *near = &tg_orders()->near;
     struct tg_chain c;
-    c.e = e;
-    c.lane = lane;
-    c.desc = near->desc;
-    c.payload = near->seat.payload;
-    c.function = 0;
-    c.number = TG_NO_KERNEL;
-    c.finished = near->finished;
-    c.takes = near->takes;
-    c.order = tg_orders()->given;
-    c.looked = (uint32_t)clock();
-    c.called = false;
-    c.fixed = near->edges == TG_EDGES_FIXED;
-    if (!c.fixed)
-        near->kept = TG_NO_TASK; /* another task may have its slot by now */
+    tg_chain_begin(&c, e, lane);
     while (task != TG_NO_TASK) {
-        task = c.fixed ? tg_chain_run(&c, task) : tg_chain_run_fed(&c, task);
+        task = tg_chain_run(&c, task);
         if (tg_chain_is_called(&c))
             break;
-        task = tg_chain_release(&c, task);
+        if (near->running.n_succ == 0) {
+            tg_target_end_kernel();
+            task = TG_NO_TASK;
+        } else {
+            task = tg_target_walk(e, lane, TG_WALK_RELEASE, task,
+                                  near->claims ? TG_KEEP_OR_CLAIM : TG_KEEP, 0);
+        }
+        c.finished++;
+        if (tg_heir_is_claimed(task)) {
+            near->finished = c.finished;
+            task = tg_heir_wait(e, lane, task & ~TG_HEIR_CLAIMED);
+        }
     }
-    /* Last, as in tg_worker_complete. */
-    tg_store_relaxed(&lane->finished, c.finished);
-    near->finished = c.finished;
+    tg_chain_end(&c);
+    return task;
+}
+
+TG_FN TG_APART uint32_t tg_chain_run_on_fed(struct tg_engine *e, struct tg_worker *lane,
+                                            uint32_t task)
+{
+    struct tg_chain c;
+    tg_orders()->near.kept = TG_NO_TASK; /* another task may have its slot by now */
+    tg_chain_begin(&c, e, lane);
+    while (task != TG_NO_TASK) {
+        task = tg_chain_run_fed(&c, task);
+        if (tg_chain_is_called(&c))
+            break;
+        task = tg_target_walk(e, lane, TG_WALK_RELEASE, task, TG_KEEP, 0);
+        c.finished++;
+    }
+    tg_chain_end(&c);
     return task;
 }

@@ -95,10 +95,10 @@ TG_FN static inline void tg_drain_count(struct tg_drain *d, uint32_t slot, uint3
 TG_FN static inline uint32_t tg_drain_push(struct tg_drain *d, uint32_t slot,
                                            const struct tg_feed_edge *edge, uint32_t n, bool alone)
 {
-    uint32_t met = 0;
+    uint32_t met = 0, behind;
     for (uint32_t i = 0; i < n; i++) {
-        if (tg_edge_push(d->e, edge[i].before, edge[i].entry, slot))
-            tg_ahead_note(d->e, edge[i].before, edge[i].entry, slot, alone);
+        if (tg_edge_push_before(d->e, edge[i].before, edge[i].entry, slot, &behind))
+            tg_ahead_note(d->e, edge[i].before, behind, slot, alone);
         else
             met++;
     }

@@ -45,7 +45,8 @@ __device__ static void lay_out(const struct tg_cuda_launch *l)
 /* The watch's part of making the engine ready; the crews fill its queues. */
 __device__ static void reset(const struct tg_cuda_launch *l)
 {
-    const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
+    const struct tg_launch copy = *TG_DEVICE_PTR(const struct tg_launch, l->launch);
+    const struct tg_launch *launch = &copy; /* loaded at once */
     tg_orchestrate_fn orchestrate = 0;
     if (launch->orchestration != 0 && launch->done_words == 0)
         orchestrate = tg_cuda_orchestrations[l->orchestration];

@@ -157,7 +157,7 @@ struct tg_near {
     struct tg_bag *bag;
     const tg_kernel_fn *kernel;
     struct tg_core_seat seat;
-    uint64_t finished; /* the worker's own count */
+    uint64_t finished, counted; /* the worker's own counts */
     uint32_t edges;
     uint32_t takes;
     uint32_t n_slots;
@@ -168,11 +168,15 @@ struct tg_near {
     uint32_t number[TG_NEAR_KERNELS];
     tg_kernel_fn function[TG_NEAR_KERNELS];
     /* Descriptors: of the task that runs, and of those that the lanes look at. */
-    uint32_t known;     /* the task that runs, or TG_NO_TASK; of it only the list of successors */
-    uint32_t kept;      /* the successor that the worker keeps or has claimed, or TG_NO_TASK */
-    uint32_t kept_lane; /* has it */
+    uint32_t known;   /* the task that runs, or TG_NO_TASK; of it only the list of successors */
+    uint32_t kept;    /* the successor that the worker keeps or has claimed, or TG_NO_TASK */
+    uint32_t kept_at; /* in `look` */
+    /* The task whose successors the other side of `look` is about, or TG_NO_TASK, and these. */
+    uint32_t seen;
+    uint32_t seen_next[TG_TARGET_LANES];
+    uint32_t side; /* of `look`: 0, or TG_TARGET_LANES */
     __align__(16) struct tg_task_desc running;
-    __align__(16) struct tg_task_desc look[TG_TARGET_LANES];
+    __align__(16) struct tg_task_desc look[2 * TG_TARGET_LANES];
 };
 
 /* A walk that the leader's warp is to make. */
@@ -181,6 +185,8 @@ struct tg_lanes {
     uint32_t end;           /* 1: no walk, the other lanes are done */
     uint32_t kind, a, b, c; /* of tg_walk */
     uint32_t result;
+    uint32_t has_rest; /* `rest` is to be done after the walk (lanes.cu) */
+    struct tg_fixed_rest rest[TG_TARGET_LANES];
     struct tg_worker *worker;
     uint32_t bunch[TG_CONTROL_WARP + 1]
                   [TG_BUNCH]; /* of each warp: a thread without lanes needs one too */
@@ -230,23 +236,36 @@ TG_FN static inline const struct tg_task_desc *tg_target_known(const struct tg_e
     return tg_has_near() && near->known == task ? &near->running : &e->desc[task];
 }
 
+/* Waits for what this thread began to copy to shared memory. */
+TG_FN static inline void tg_await_copies(void)
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 /* 16 bytes at a time. */
+TG_FN static inline void tg_copy_desc(struct tg_task_desc *to, const struct tg_task_desc *from)
+{
+    uint4 part[sizeof *from / 16];
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof *from / 16; i++)
+        part[i] = ((const uint4 *)from)[i];
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof *from / 16; i++)
+        ((uint4 *)to)[i] = part[i];
+}
+
 TG_FN static inline const struct tg_task_desc *tg_target_look(uint32_t lanes,
                                                               const struct tg_task_desc *desc)
 {
     struct tg_near *near = &tg_orders()->near;
-    uint4 *copy = (uint4 *)&near->look[threadIdx.x % 32], part[sizeof *desc / 16];
+    struct tg_task_desc *copy = &near->look[near->side + threadIdx.x % 32];
     if (lanes == 1)
         return desc;
     if (threadIdx.x == TG_BLOCK_THREADS)
         near->kept = TG_NO_TASK;
-#pragma unroll
-    for (uint32_t i = 0; i < sizeof *desc / 16; i++)
-        part[i] = ((const uint4 *)desc)[i];
-#pragma unroll
-    for (uint32_t i = 0; i < sizeof *desc / 16; i++)
-        copy[i] = part[i];
-    return &near->look[threadIdx.x % 32];
+    tg_await_copies(); /* none comes later than this one */
+    tg_copy_desc(copy, desc);
+    return copy;
 }
 
 TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t task)
@@ -255,7 +274,79 @@ TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t 
     if (lanes == 1 || threadIdx.x != TG_BLOCK_THREADS)
         return;
     near->kept = task;
-    near->kept_lane = lane;
+    near->kept_at = near->side + lane;
+}
+
+TG_FN static inline uint32_t tg_target_foresee(uint32_t lanes, uint32_t lane, const uint32_t *succ)
+{
+    struct tg_near *near = &tg_orders()->near;
+    const struct tg_task_desc *task = &near->look[near->side + lane];
+    uint32_t i = threadIdx.x % 32;
+    if (lanes == 1)
+        return TG_NO_TASK;
+    __syncwarp(); /* the lane has looked */
+    if (i >= task->n_succ)
+        return TG_NO_TASK;
+    return task->n_succ == 1 ? task->next : succ[task->succ + i];
+}
+
+/* Begins to copy a descriptor to the other side of `look`. */
+TG_FN static inline void tg_begin_copy(uint32_t i, const struct tg_task_desc *desc)
+{
+    struct tg_near *near = &tg_orders()->near;
+    uint32_t to =
+        (uint32_t)__cvta_generic_to_shared(&near->look[(near->side ^ TG_TARGET_LANES) + i]);
+    uint64_t from = (uint64_t)__cvta_generic_to_global(desc);
+#pragma unroll
+    for (uint32_t at = 0; at < sizeof *desc; at += 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"(from + at)
+                     : "memory");
+}
+
+/* tg_target_see by the leader, for a task with one successor. */
+TG_FN static inline void tg_see_one(uint32_t task, uint32_t next, const struct tg_task_desc *descs)
+{
+    struct tg_near *near = &tg_orders()->near;
+    tg_await_copies();
+    near->seen_next[0] = next;
+    near->seen = task;
+    tg_begin_copy(0, &descs[next]);
+}
+
+/* The copies go on while the worker does something else. */
+TG_FN static inline void tg_target_see(uint32_t lanes, uint32_t task, uint32_t beyond,
+                                       const struct tg_task_desc *descs)
+{
+    struct tg_near *near = &tg_orders()->near;
+    uint32_t i = threadIdx.x % 32;
+    if (lanes == 1)
+        return;
+    tg_await_copies(); /* of a task that the worker has left */
+    near->seen_next[i] = beyond != TG_NO_TASK ? beyond : task;
+    if (beyond != TG_NO_TASK)
+        tg_begin_copy(i, &descs[beyond]);
+    if (i == 0)
+        near->seen = task;
+    __syncwarp();
+}
+
+TG_FN static inline const struct tg_task_desc *tg_target_seen(uint32_t lanes, uint32_t task,
+                                                              uint32_t *next)
+{
+    struct tg_near *near = &tg_orders()->near;
+    uint32_t i = threadIdx.x % 32, side;
+    if (lanes == 1 || near->seen != task)
+        return 0;
+    side = near->side ^ TG_TARGET_LANES;
+    *next = near->seen_next[i];
+    tg_await_copies();
+    __syncwarp(); /* all have read it */
+    if (i == 0) {
+        near->side = side;
+        near->seen = near->kept = TG_NO_TASK;
+    }
+    __syncwarp();
+    return &near->look[side + i];
 }
 
 TG_FN static inline uint32_t tg_barrier_address(const uint64_t *barrier)
