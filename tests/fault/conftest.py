@@ -101,6 +101,19 @@ class Program:
         pid = wait_until(look)
         return pid if pid > 0 else None
 
+    def kill_device(self, seconds):
+        """Kills the device's process `seconds` after it has appeared. A GPU whose memory lies where the host has
+        some is opened again, by another process; then that one is killed."""
+        while True:
+            pid = self.device()
+            assert pid is not None
+            time.sleep(seconds)
+            try:
+                os.kill(pid, signal.SIGKILL)
+                return
+            except ProcessLookupError:
+                assert self.process.poll() is None, self.end()
+
     def running(self):
         """The process of the device, after it has begun to run tasks."""
         pid = self.device()

@@ -28,10 +28,7 @@ def kill_after(start, platform, seconds):
     """Kills the device `seconds` after it has appeared. Returns exit status, stderr, and how many seconds
     the host took to end."""
     program = start(*LONG, *FAR_LIMIT, "--platform", platform)
-    device = program.device()
-    assert device is not None
-    time.sleep(seconds)
-    os.kill(device, signal.SIGKILL)
+    program.kill_device(seconds)
     killed = time.monotonic()
     code, said = program.end()
     return code, said, time.monotonic() - killed

@@ -31,9 +31,9 @@ class Moments:
 
     def wait(self, program, directory):
         """Waits for the moment to kill. Returns the device's process, or None."""
-        device = program.device()
         if SLOW_TO_OPEN:
             assert begun(directory)
+        device = program.device()  # not before: a GPU may be opened twice
         time.sleep(self.random.uniform(0, self.latest))
         return device
 

@@ -167,9 +167,8 @@ def test_an_interrupted_run_ends_cancelled_with_its_recording(start, tg, tmp_pat
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_killed_device_leaves_a_recording_that_verifies(start, tg, tmp_path, transport):
     program = start(*SLOW, *by(transport))
-    device = program.device()
-    assert device is not None and begun(tmp_path)
-    os.kill(device, signal.SIGKILL)
+    assert begun(tmp_path)
+    program.kill_device(0)
     code, said = program.end()
     assert code == 3 and error_line(said).startswith("taskglass: DEVICE_LOST: "), said
     assert program.left() == []
