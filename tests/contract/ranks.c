@@ -144,7 +144,9 @@ static void run_programs(enum tg_runtime_kind runtime)
 {
     static struct job job;
     uint64_t first = from_variable("TASKGLASS_RANKS_SEED", 1);
-    uint64_t programs = from_variable("TASKGLASS_RANKS_PROGRAMS", ROUNDS(24, 8)), seed = first;
+    uint64_t programs = from_variable("TASKGLASS_RANKS_PROGRAMS",
+                                      (uint64_t)contract_rounds(ROUNDS(24, 8), 6)),
+             seed = first;
     static const int32_t sizes[] = {2, 3, 4, 1, 5, 8};
     uint64_t each = (programs + 5) / 6;
     for (uint32_t i = 0; i < 6; i++) {
