@@ -81,6 +81,13 @@ TG_FN static inline void scene_add_task(struct scene *s, uint32_t entry)
     desc->pending = entry % 3 == 2 ? 2 : 1;
 }
 
+/* Where the list's entry lies: threads that make edges side by side leave them in any order. SCENE_TASKS is
+ * prime. */
+TG_FN static inline uint32_t scene_entry(uint32_t i)
+{
+    return i * 29 % SCENE_TASKS;
+}
+
 /* Task 0 has `count` successors, and the worker has nothing to do. */
 TG_FN static inline void scene_lay(struct scene *s, enum scene_kind kind, uint32_t count)
 {
@@ -88,12 +95,12 @@ TG_FN static inline void scene_lay(struct scene *s, enum scene_kind kind, uint32
     for (uint32_t i = 0; i + 1 < SCENE_TASKS; i++) {
         scene_add_task(s, i);
         s->succ[i] = i + 1;
-        s->deps[i].task = i + 1;
-        s->deps[i].next = i + 1 < count ? i + 1 : TG_DEP_NONE;
+        s->deps[scene_entry(i)].task = i + 1;
+        s->deps[scene_entry(i)].next = i + 1 < count ? scene_entry(i + 1) : TG_DEP_NONE;
     }
     s->desc[0].n_succ = count;
     s->desc[0].next = count > 0 ? 1 : 0;
-    s->desc[0].succ = grows ? (count > 0 ? 0 : TG_DEP_NONE) : 0;
+    s->desc[0].succ = grows ? (count > 0 ? scene_entry(0) : TG_DEP_NONE) : 0;
     s->launch.n_tasks = SCENE_TASKS;
     s->launch.desc = (uint64_t)(uintptr_t)s->desc;
     s->launch.succ = (uint64_t)(uintptr_t)s->succ;
