@@ -56,7 +56,7 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 SLOW_TO_OPEN = GPU
 MOST_SCHEDULERS = 3 if GPU else 4
 
-# The driver opens a GPU for one process after the other, and takes 0.2 s for each, however many tests run at a time.
+# The driver opens a GPU for one process after the other, however many tests run at a time, and takes 0.1 s for each.
 # So a test tries fewer sets of arguments on a real GPU where more of them show nothing more about it. Simulators and
 # the fake driver get all. TASKGLASS_TEST_SPARING=0 gives a real GPU all, too, and 1 the fake driver few.
 SPARING = GPU and not WHOLE and os.environ.get("TASKGLASS_TEST_SPARING", "0" if FAKE else "1") == "1"
