@@ -27,7 +27,7 @@
 #include "device/target.h"
 
 /* A task with more predecessors than fit into the lower half is not claimed. */
-enum { TG_HEIR_CLAIM = 1 << 16, TG_HEIR_MOST = TG_HEIR_CLAIM - 1 };
+enum { TG_HEIR_MOST = TG_MOST_COUNTED, TG_HEIR_CLAIM = TG_HEIR_MOST + 1 };
 
 /* Set in what TG_WALK_RELEASE returns: the worker does not have this task, it has claimed it. */
 #define TG_HEIR_CLAIMED (1u << 31)

@@ -35,6 +35,10 @@ static uint32_t queue_slots(const struct tg_graph *g, uint64_t tasks)
 static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_error *error)
 {
     uint64_t offset, n_ready = 0;
+    if (g->tasks.count >= (uint64_t)1 << 31 && g->module->device->ops->cores_wait_at_tasks)
+        return tg_error_set(error, TG_NO_MEMORY,
+                            "2^31 tasks or more, on a platform whose cores "
+                            "need a bit of a task's number");
     for (uint32_t c = 0; c < TG_CLASSES; c++)
         n_ready += g->n_ready[c];
     at->ready = align(sizeof(struct tg_launch));
@@ -289,7 +293,11 @@ bool tg_graph_read_pending(const struct tg_graph *g, uint64_t task, uint32_t *pe
     if (g->layout != NULL || g->image == 0 || task >= g->tasks.count || plan(g, &at, NULL) != TG_OK)
         return false;
     uint64_t address = g->image + at.desc + task * sizeof(struct tg_task_desc);
-    return tg_device_copy_out(g->module->device, pending,
-                              address + offsetof(struct tg_task_desc, pending), sizeof *pending,
-                              NULL) == TG_OK;
+    if (tg_device_copy_out(g->module->device, pending,
+                           address + offsetof(struct tg_task_desc, pending), sizeof *pending,
+                           NULL) != TG_OK)
+        return false;
+    if (g->tasks.at[task].fanin <= TG_MOST_COUNTED)
+        *pending &= TG_MOST_COUNTED;
+    return true;
 }

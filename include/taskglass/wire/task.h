@@ -46,6 +46,8 @@ enum tg_task_class {
     TG_CLASSES = 4
 };
 
+enum { TG_MOST_COUNTED = 65535 };
+
 /* A task of a graph on the device; the layout is above. */
 struct tg_task_desc {
     uint64_t id;
@@ -53,15 +55,17 @@ struct tg_task_desc {
     uint8_t task_class;        /* enum tg_task_class */
     uint8_t n_tensors;
     uint8_t n_scalars;
-    uint8_t n_parts;  /* kernels present, 1 to 3 */
-    uint64_t args;    /* byte offset of the payload */
-    uint32_t roles;   /* two bits per tensor, enum tg_role, tensor 0 lowest */
-    uint32_t marks;   /* one bit per argument, set if the orchestration marked it */
-    uint32_t fanin;   /* predecessors that must complete before it is ready */
-    uint32_t succ;    /* first entry in the successor array */
-    uint32_t n_succ;  /* how many */
-    uint32_t site;    /* index of its scope's source site */
-    uint32_t pending; /* how many of fanin have not completed; changes while the graph runs */
+    uint8_t n_parts; /* kernels present, 1 to 3 */
+    uint64_t args;   /* byte offset of the payload */
+    uint32_t roles;  /* two bits per tensor, enum tg_role, tensor 0 lowest */
+    uint32_t marks;  /* one bit per argument, set if the orchestration marked it */
+    uint32_t fanin;  /* predecessors that must complete before it is ready */
+    uint32_t succ;   /* first entry in the successor array */
+    uint32_t n_succ; /* how many */
+    uint32_t site;   /* index of its scope's source site */
+    /* How many of fanin have not completed; changes while the graph runs. With fixed edges and a fan-in of at most
+     * TG_MOST_COUNTED, what is above that are claims (device/heir.h). */
+    uint32_t pending;
     /* Fixed edges: its heir, one of its successors, if it has any (device/heir.h). In a graph that is fed
      * from beside the device: the one task that waits for it, if it is known (device/ahead.h). */
     uint32_t next;

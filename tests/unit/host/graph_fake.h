@@ -125,7 +125,7 @@ static void fake_describe(const void *state, struct tg_platform_about *about)
     *about = (struct tg_platform_about){.control = FAKE_BASE, .memory_used = fake.used};
 }
 
-static const struct tg_platform_ops fake_ops = {
+static struct tg_platform_ops fake_ops = {
     .abi = TG_PLATFORM_ABI,
     .size = sizeof fake_ops,
     .name = "fake",

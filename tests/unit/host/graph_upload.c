@@ -92,6 +92,40 @@ TEST(tasks_with_nothing_to_wait_for_are_ready_in_their_order_by_class)
     tg_graph_destroy(graph);
 }
 
+/* A grid, where each task waits for those of its own column and of the columns beside it. */
+TEST(each_column_of_a_grid_has_heirs_of_its_own)
+{
+    enum { WIDTH = 5, STEPS = 4 };
+    struct tg_graph *graph = fake_graph();
+    fake_ops.cores_wait_at_tasks = true;
+    fake_add(graph, VEC, WIDTH * STEPS);
+    for (uint64_t t = WIDTH; t < WIDTH * STEPS; t++)
+        for (uint64_t x = t % WIDTH - (t % WIDTH > 0); x <= t % WIDTH + 1 && x < WIDTH; x++)
+            fake_edge(graph, (t / WIDTH - 1) * WIDTH + x, t);
+    const struct tg_launch *launch = uploaded(graph);
+    for (uint32_t t = 0; t < WIDTH * (STEPS - 1); t++)
+        CHECK_EQ_U(descs(launch)[t].next, t + WIDTH);
+    CHECK(launch->queue_size[TG_CLASS_AIV] >= 1024); /* room for a line */
+    fake_ops.cores_wait_at_tasks = false;
+    tg_graph_destroy(graph);
+}
+
+TEST(claims_are_not_taken_for_predecessors)
+{
+    struct tg_graph *graph = fake_graph();
+    uint32_t pending = 0;
+    fake_add(graph, VEC, 3);
+    fake_edge(graph, 0, 2);
+    fake_edge(graph, 1, 2);
+    struct tg_task_desc *desc = (struct tg_task_desc *)descs(uploaded(graph));
+    CHECK(tg_graph_read_pending(graph, 2, &pending));
+    CHECK_EQ_U(pending, 2);
+    desc[2].pending = 3 << 16 | 1;
+    CHECK(tg_graph_read_pending(graph, 2, &pending));
+    CHECK_EQ_U(pending, 1);
+    tg_graph_destroy(graph);
+}
+
 TEST(a_class_fits_its_queue_whose_size_is_a_power_of_two)
 {
     const uint64_t counts[] = {0, 1, 2, 3, 4, 5, 1000, 1024, 1025};
