@@ -17,7 +17,8 @@
  *
  * Slots are used again. What a lane reads of a slot is of the task meant if the task before it links to it
  * and has not completed; but a `next` may have been read before that task was there. So each lane reads the
- * slot's id before `next` and again after all lanes have read theirs: if it is the same, so was the task.
+ * slot's id before `next` and again after all lanes have read theirs: if it is the same, so was the task. Ids
+ * repeat in the next run, which therefore begins with no `next` at all (tg_engine_fill).
  *
  * Named edges:
  *   N1  id      store_release by the draining thread, after all else of the descriptor, pairs with

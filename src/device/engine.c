@@ -209,6 +209,8 @@ TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, u
         tg_bag_fill(e, launch);
     for (uint32_t c = 0; !e->bag && c < TG_CLASSES; c++)
         tg_queue_fill(&e->queue[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]), first, step);
+    for (uint32_t i = first; e->done_words && i < e->n_slots; i += step)
+        e->desc[i].next = TG_NO_TASK; /* a task of the last run could have the same id */
 }
 
 TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
