@@ -388,7 +388,7 @@ static tg_status open_once(const struct tg_platform_config *config, struct tg_cu
 static tg_status open_gpu(const struct tg_platform_config *config, void **state,
                           struct tg_error *error)
 {
-    enum { TRIES = 3 };
+    enum { TRIES = 2 };
     struct tg_cuda *c = NULL;
     tg_status status = probe(error);
     for (int tries = 1; status == TG_OK; tries++) {

@@ -106,6 +106,16 @@ TEST(a_core_leaves_its_heir_for_a_task_in_the_queue)
     close_scene(&s);
 }
 
+TEST(a_core_leaves_its_heir_for_a_task_in_its_own_deque)
+{
+    struct scene s = open_scene();
+    uint32_t heir = release(&s, s.first, s.left, TG_KEEP_OR_CLAIM) & ~TG_HEIR_CLAIMED;
+    CHECK(tg_deque_push(&s.first->deque[TG_CLASS_AIV], s.left));
+    CHECK_EQ_U(tg_heir_wait(s.e, s.first, heir), TG_NO_TASK);
+    CHECK_EQ_U(s.first->status->running, 0);
+    close_scene(&s);
+}
+
 TEST(a_core_leaves_its_heir_for_mail_and_for_the_end_of_the_run)
 {
     for (uint32_t why = 0; why < 2; why++) {
