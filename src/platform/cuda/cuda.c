@@ -383,7 +383,7 @@ static tg_status open_once(const struct tg_platform_config *config, struct tg_cu
     return TG_OK;
 }
 
-/* The addresses of both processes are random, so one time in about a hundred they overlap, and the next process
+/* The addresses of both processes are random, so once in a while they overlap, and the next process
  * has others. */
 static tg_status open_gpu(const struct tg_platform_config *config, void **state,
                           struct tg_error *error)
