@@ -98,7 +98,7 @@ TG_FN static inline uint32_t tg_walk_close(struct tg_engine *e, struct tg_worker
     for (rest = tg_target_ballot(lanes, has_more); rest != 0; rest &= rest - 1) {
         uint32_t from = tg_target_lowest_bit(rest), runs = task + (from + 1) * step;
         uint32_t at = tg_target_from_lane(lanes, entry, from);
-        tg_growing_edges_release_list(e, w, &successors, at, runs);
+        tg_growing_edges_release_list(e, w, &successors, at, TG_DEP_NONE, runs);
     }
     tg_successors_end(&successors, e, w);
     if (done_words && lane < n)

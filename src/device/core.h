@@ -44,7 +44,7 @@ TG_FN static inline void tg_core_continue_ctx(struct tg_ctx *ctx, struct tg_tens
     ctx->n_tensors = desc->n_tensors;
     ctx->n_scalars = desc->n_scalars;
     ctx->part = part;
-    ctx->parts = desc->n_parts;
+    ctx->parts = desc->n_parts & TG_DESC_PARTS;
     if (desc->n_tensors > 0) /* last: nothing has to be kept meanwhile */
         tg_stored_get_all(tg_stored_tensors(args, desc->n_scalars), desc->n_tensors, tensors);
 }

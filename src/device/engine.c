@@ -172,6 +172,9 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->mixes = launch->queue_size[TG_CLASS_MIX] > 0;
     e->n_tasks = launch->orchestration != 0 ? UINT64_MAX : launch->n_tasks;
     e->deps = e->edges == TG_EDGES_GROWING ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
+    e->n_deps = 0;
+    for (uint32_t r = 0; e->deps != 0 && r < o->n_rings; r++)
+        e->n_deps += o->ring[r].n_deps;
     e->awaited = TG_NO_TASK;
     set_patience(e);
     tg_bag_reset(e, launch);

@@ -182,6 +182,7 @@ struct tg_engine {
     const struct tg_comm_setup *comm; /* NULL: the device is alone and the graph has no calls */
     struct tg_comm_note *comm_note;   /* of each slot; only in runs with calls (device/comm.h) */
     uint32_t n_slots;                 /* descriptors that there is room for */
+    uint32_t n_deps;                  /* entries of `deps` */
     /* Bits of enum tg_watch_bit; 0: nobody looks at the tasks. It is as wide as a pointer, because gcc
      * then compares it in memory, which takes an instruction less. */
     uint64_t watch;

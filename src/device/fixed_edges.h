@@ -9,13 +9,19 @@
 #include "device/heir.h"
 #include "device/successors.h"
 
+/* True if a task is ready with the end of its one predecessor, and nobody waits at it: nothing is counted. */
+TG_FN static inline bool tg_fixed_edges_is_sole(uint32_t fanin, uint32_t n_parts)
+{
+    return fanin == 1 && !(TG_TARGET_LINES_UP && (n_parts & TG_DESC_AWAITED));
+}
+
 /* Counts one edge to the task. Returns true to the worker that counts the last one, unless another has
  * claimed the task: it is ready. `claim` is TG_HEIR_CLAIM or 0; *claimed: it is this worker's when it is
  * ready. */
 TG_FN static inline bool tg_fixed_edges_satisfy(struct tg_task_desc *desc, uint32_t fanin,
-                                                uint32_t claim, bool *claimed)
+                                                bool sole, uint32_t claim, bool *claimed)
 {
-    if (fanin > 1) {
+    if (!sole) {
         /* D1: releases this kernel's writes, acquires those of the other predecessors. */
         uint32_t before = tg_sub_acq_rel(&desc->pending, 1u - claim);
         *claimed = claim != 0 && before != 1 && before < TG_HEIR_CLAIM;
@@ -46,9 +52,9 @@ TG_FN static inline bool tg_fixed_edges_leave(struct tg_engine *e, uint32_t lane
 TG_FN static inline uint32_t tg_fixed_edges_release_all(struct tg_engine *e, struct tg_worker *w,
                                                         uint32_t task, enum tg_keep keep)
 {
-    const struct tg_task_desc *done = tg_target_known(e, task);
-    const uint32_t *succ = TG_TARGET_NEAR(e, succ) + done->succ;
     struct tg_task_desc *descs = TG_TARGET_NEAR(e, desc);
+    const struct tg_task_desc *done = &descs[task];
+    const uint32_t *succ = TG_TARGET_NEAR(e, succ) + done->succ;
     uint32_t lanes = tg_target_lanes(), n = done->n_succ, heir = done->next;
     bool any_claimed = false;
     struct tg_successors s;
@@ -60,13 +66,13 @@ TG_FN static inline uint32_t tg_fixed_edges_release_all(struct tg_engine *e, str
     for (uint32_t first = 0; first < n; first += lanes) {
         uint32_t i = first + tg_target_lane(lanes), next = i < n ? succ[i] : task, claim = 0;
         uint32_t task_class = descs[next].task_class, fanin = descs[next].fanin;
-        bool claimed = false;
+        bool sole = tg_fixed_edges_is_sole(fanin, descs[next].n_parts), claimed = false;
         if (TG_TARGET_LINES_UP && keep == TG_KEEP_OR_CLAIM && next == heir &&
             tg_fixed_edges_fits(w, task_class) && tg_heir_may_claim(heir, fanin))
             claim = TG_HEIR_CLAIM;
-        tg_successors_add(&s, e, w,
-                          i < n && tg_fixed_edges_satisfy(&descs[next], fanin, claim, &claimed),
-                          next, task_class);
+        tg_successors_add(
+            &s, e, w, i < n && tg_fixed_edges_satisfy(&descs[next], fanin, sole, claim, &claimed),
+            next, task_class);
         if (TG_TARGET_LINES_UP)
             any_claimed |= tg_target_ballot(lanes, claimed) != 0;
     }
@@ -82,27 +88,77 @@ TG_FN static inline uint32_t tg_fixed_edges_release_all(struct tg_engine *e, str
 
 /* ── with a lane for each successor ────────────────────────────────────────────────────── */
 
-/* The lane's successor, and what is known of it; *next is `task` if it has none. */
-TG_FN static inline const struct tg_task_desc *tg_fixed_edges_look(struct tg_engine *e,
-                                                                   const struct tg_task_desc *done,
-                                                                   uint32_t lanes, uint32_t task,
-                                                                   uint32_t *next)
+/* A lane's successor of the task that completes, and what its worker may do with it. */
+struct tg_fixed_sight {
+    uint32_t task, task_class, fanin;
+    uint32_t claim; /* TG_HEIR_CLAIM, or 0 */
+    bool is;        /* there is one for this lane */
+    bool sole;
+    bool is_heir;
+    bool fits; /* the worker may go on with it */
+};
+
+/* What is left to do after tg_fixed_edges_settle; each lane has its own task. */
+struct tg_fixed_rest {
+    bool any;
+    bool ready; /* the lane's task is to be offered */
+    uint32_t task, task_class;
+    uint32_t heir; /* to be left, or offered too if it is ready by now; TG_NO_TASK: none */
+};
+
+/* `desc`: the task's, or a copy of it. */
+TG_FN static inline void tg_fixed_edges_judge(struct tg_fixed_sight *s,
+                                              const struct tg_task_desc *desc, uint32_t heir,
+                                              uint32_t takes, enum tg_keep keep)
 {
-    uint32_t i = tg_target_lane(lanes);
-    const struct tg_task_desc *look = tg_target_seen(lanes, task, next);
-    if (look != 0)
-        return look;
-    *next = i >= done->n_succ   ? task
-            : done->n_succ == 1 ? done->next
-                                : TG_TARGET_NEAR(e, succ)[done->succ + i];
-    return tg_target_look(lanes, &TG_TARGET_NEAR(e, desc)[*next]);
+    s->task_class = s->is ? desc->task_class : TG_CLASS_MIX;
+    s->fanin = desc->fanin;
+    s->sole = tg_fixed_edges_is_sole(s->fanin, desc->n_parts);
+    s->is_heir = s->is && s->task == heir;
+    s->fits = keep != TG_KEEP_NONE && s->task_class != TG_CLASS_MIX &&
+              (takes & TG_TAKES(s->task_class)) != 0;
+    s->claim =
+        keep == TG_KEEP_OR_CLAIM && s->is_heir && s->fits && tg_heir_may_claim(heir, s->fanin)
+            ? TG_HEIR_CLAIM
+            : 0;
 }
 
-/* What tg_fixed_edges_settle left to do. */
-TG_FN static inline void tg_fixed_edges_offer(struct tg_engine *e, struct tg_worker *w,
-                                              struct tg_fixed_rest rest)
+/* Counts the edges, and decides with which task the worker goes on or at which it waits: what TG_WALK_RELEASE
+ * returns. *from: the lane that has this task. */
+TG_FN static inline uint32_t tg_fixed_edges_settle(uint32_t lanes, struct tg_task_desc *descs,
+                                                   const struct tg_fixed_sight *s,
+                                                   struct tg_fixed_rest *rest, uint32_t *from)
 {
-    uint32_t lanes = tg_target_lanes();
+    bool claimed = false;
+    bool ready =
+        s->is && tg_fixed_edges_satisfy(&descs[s->task], s->fanin, s->sole, s->claim, &claimed);
+    uint32_t claims = tg_target_ballot(lanes, claimed), on = TG_NO_TASK;
+    uint32_t own = tg_target_ballot(lanes, ready && s->fits);
+    uint32_t heirs = tg_target_ballot(lanes, ready && s->fits && s->is_heir);
+    tg_target_meet(lanes); /* D1 is for all lanes */
+    rest->task = s->task;
+    rest->task_class = s->task_class;
+    rest->heir = TG_NO_TASK;
+    if (own != 0) {
+        *from = tg_target_lowest_bit(heirs != 0 ? heirs : own);
+        on = tg_target_from_lane(lanes, s->task, *from);
+        if (tg_target_lane(lanes) == *from)
+            ready = false;
+        if (claims != 0)
+            rest->heir = tg_target_from_lane(lanes, s->task, tg_target_lowest_bit(claims));
+    } else if (claims != 0) {
+        *from = tg_target_lowest_bit(claims);
+        on = tg_target_from_lane(lanes, s->task, *from) | TG_HEIR_CLAIMED;
+    }
+    rest->ready = ready;
+    rest->any = rest->heir != TG_NO_TASK || tg_target_ballot(lanes, ready) != 0;
+    return on;
+}
+
+/* Offers what tg_fixed_edges_settle left. */
+TG_FN static inline void tg_fixed_edges_offer(struct tg_engine *e, struct tg_worker *w,
+                                              uint32_t lanes, struct tg_fixed_rest rest)
+{
     struct tg_successors s;
     TG_TARGET_BUNCH(bunch);
     tg_successors_begin(&s, lanes, bunch, false);
@@ -114,65 +170,30 @@ TG_FN static inline void tg_fixed_edges_offer(struct tg_engine *e, struct tg_wor
     tg_successors_end(&s, e, w);
 }
 
-/* Counts the edges, and decides with which task the worker goes on or at which it waits: what TG_WALK_RELEASE
- * returns. What is known of the successors is loaded while the kernel may still run, and what comes after
- * the heir while the edges are counted. */
-TG_FN static inline uint32_t tg_fixed_edges_settle(struct tg_engine *e, struct tg_worker *w,
-                                                   uint32_t task, enum tg_keep keep,
-                                                   struct tg_fixed_rest *rest)
+TG_FN static inline uint32_t tg_fixed_edges_release_few(struct tg_engine *e, struct tg_worker *w,
+                                                        uint32_t task, enum tg_keep keep)
 {
-    const struct tg_task_desc *done = tg_target_known(e, task);
     struct tg_task_desc *descs = TG_TARGET_NEAR(e, desc);
-    uint32_t lanes = tg_target_lanes(), i = tg_target_lane(lanes), n = done->n_succ;
-    uint32_t heir = done->next, beyond = TG_NO_TASK, claim = 0, mine, fanin, own, heirs, on;
-    const struct tg_task_desc *look = tg_fixed_edges_look(e, done, lanes, task, &mine);
-    bool ready, fits, claimed = false, is_heir = i < n && mine == heir;
-    rest->task = mine;
-    rest->task_class = look->task_class;
-    rest->heir = TG_NO_TASK;
-    fanin = look->fanin;
-    fits = keep != TG_KEEP_NONE && tg_fixed_edges_fits(w, rest->task_class);
-    if (keep == TG_KEEP_OR_CLAIM && is_heir && fits && tg_heir_may_claim(heir, fanin))
-        claim = TG_HEIR_CLAIM;
-    heirs = tg_target_ballot(lanes, is_heir);
-    if (heirs != 0)
-        beyond = tg_target_foresee(lanes, tg_target_lowest_bit(heirs), TG_TARGET_NEAR(e, succ));
+    uint32_t lanes = tg_target_lanes(), i = tg_target_lane(lanes), n = descs[task].n_succ, from, on;
+    struct tg_fixed_rest rest;
+    struct tg_fixed_sight sight;
+    sight.is = i < n;
+    sight.task = i < n ? TG_TARGET_NEAR(e, succ)[descs[task].succ + i] : task;
+    tg_fixed_edges_judge(&sight, &descs[sight.task], descs[task].next, TG_TARGET_NEAR(w, takes),
+                         keep);
     tg_target_end_kernel();
-    ready = i < n && tg_fixed_edges_satisfy(&descs[mine], fanin, claim, &claimed);
-    claimed = tg_target_ballot(lanes, claimed) != 0;
-    own = tg_target_ballot(lanes, ready && fits);
-    if (own & heirs)
-        own &= heirs;
-    if (own != 0 || claimed) {
-        uint32_t lane = tg_target_lowest_bit(own != 0 ? own : heirs);
-        on = tg_target_from_lane(lanes, mine, lane);
-        tg_target_keep(lanes, lane, on);
-        if (on == heir)
-            tg_target_see(lanes, heir, beyond, descs);
-        if (own != 0 && i == lane)
-            ready = false;
-        if (own != 0 && claimed)
-            rest->heir = heir;
-        if (own == 0)
-            on |= TG_HEIR_CLAIMED;
-    } else {
-        on = TG_NO_TASK;
-    }
-    rest->ready = ready;
-    rest->any = rest->heir != TG_NO_TASK || tg_target_ballot(lanes, ready) != 0;
+    on = tg_fixed_edges_settle(lanes, descs, &sight, &rest, &from);
+    if (rest.any)
+        tg_fixed_edges_offer(e, w, lanes, rest);
     return on;
 }
 
 TG_FN static inline uint32_t tg_fixed_edges_release(struct tg_engine *e, struct tg_worker *w,
                                                     uint32_t task, enum tg_keep keep)
 {
-    struct tg_fixed_rest rest;
-    if (!TG_TARGET_LINES_UP || tg_target_known(e, task)->n_succ > tg_target_lanes())
-        return tg_fixed_edges_release_all(e, w, task, keep);
-    task = tg_fixed_edges_settle(e, w, task, keep, &rest);
-    if (rest.any)
-        tg_fixed_edges_offer(e, w, rest);
-    return task;
+    if (TG_TARGET_LINES_UP && TG_TARGET_NEAR(e, desc)[task].n_succ <= tg_target_lanes())
+        return tg_fixed_edges_release_few(e, w, task, keep);
+    return tg_fixed_edges_release_all(e, w, task, keep);
 }
 
 #endif

@@ -58,11 +58,11 @@ TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint
 /* Gives the lane its entry's task, the one lane the first and so on, or TG_NO_TASK. Entries are freed with
  * their tasks, so all lanes have theirs before any task is counted down. */
 TG_FN static inline uint32_t tg_growing_edges_deal(const struct tg_engine *e, uint32_t lanes,
-                                                   uint32_t *entry)
+                                                   uint32_t *entry, uint32_t *window)
 {
     uint32_t task = TG_NO_TASK;
     for (uint32_t lane = 0; lane < lanes && *entry != TG_DEP_NONE; lane++) {
-        struct tg_dep dep = TG_TARGET_NEAR(e, deps)[*entry];
+        struct tg_dep dep = tg_target_dep(lanes, e, *entry, window);
         if (lane == tg_target_lane(lanes))
             task = dep.task;
         *entry = dep.next;
@@ -73,7 +73,8 @@ TG_FN static inline uint32_t tg_growing_edges_deal(const struct tg_engine *e, ui
 
 /* The newest entry of a list that may still grow, and what is known of its task. */
 struct tg_growing_peek {
-    uint32_t entry; /* TG_DEP_NONE: there was none */
+    uint32_t entry;  /* TG_DEP_NONE: there was none */
+    uint32_t window; /* see tg_target_dep */
     struct tg_dep dep;
     const struct tg_task_desc *look;
 };
@@ -84,7 +85,7 @@ TG_FN static inline void tg_growing_edges_peek(const struct tg_engine *e, uint32
                                                uint32_t task, struct tg_growing_peek *peek)
 {
     struct tg_task_desc *descs = TG_TARGET_NEAR(e, desc);
-    peek->entry = TG_DEP_NONE;
+    peek->entry = peek->window = TG_DEP_NONE;
     if (TG_TARGET_LANES == 1)
         return;
     peek->entry = tg_target_from_lane(lanes, tg_load_acquire(&descs[task].succ), 0); /* E1 */
@@ -92,7 +93,7 @@ TG_FN static inline void tg_growing_edges_peek(const struct tg_engine *e, uint32
         peek->entry = TG_DEP_NONE;
         return;
     }
-    peek->dep = TG_TARGET_NEAR(e, deps)[peek->entry];
+    peek->dep = tg_target_dep(lanes, e, peek->entry, &peek->window);
     peek->look = tg_target_look(lanes, &descs[peek->dep.task]);
 }
 
@@ -118,10 +119,10 @@ TG_FN static inline bool tg_growing_edges_release_one(struct tg_engine *e, struc
 /* Counts down the tasks of a closed list from `entry` on, but `runs`, which the worker has started. */
 TG_FN static inline void tg_growing_edges_release_list(struct tg_engine *e, struct tg_worker *w,
                                                        struct tg_successors *s, uint32_t entry,
-                                                       uint32_t runs)
+                                                       uint32_t window, uint32_t runs)
 {
     while (entry != TG_DEP_NONE) {
-        uint32_t mine = tg_growing_edges_deal(e, s->lanes, &entry), task_class = 0;
+        uint32_t mine = tg_growing_edges_deal(e, s->lanes, &entry, &window), task_class = 0;
         bool ready = mine != TG_NO_TASK && mine != runs;
         if (ready) {
             struct tg_task_desc *desc = &TG_TARGET_NEAR(e, desc)[mine];
@@ -133,17 +134,16 @@ TG_FN static inline void tg_growing_edges_release_list(struct tg_engine *e, stru
 }
 
 /* Offers the tasks that waited only for this one, which has completed; see tg_worker_complete. */
-TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struct tg_worker *w,
-                                                      uint32_t task, bool keep)
+TG_FN static inline uint32_t tg_growing_edges_release_peeked(struct tg_engine *e,
+                                                             struct tg_worker *w, uint32_t lanes,
+                                                             uint32_t task, uint32_t number,
+                                                             bool keep,
+                                                             const struct tg_growing_peek *peek)
 {
-    uint32_t lanes = tg_target_lanes(), entry = TG_DEP_NONE, next;
+    uint32_t entry = TG_DEP_NONE, next;
     uint32_t *done_words = TG_TARGET_NEAR(e, done_words);
-    uint32_t number = done_words ? TG_TARGET_NEAR(e, desc)[task].n_succ : 0;
-    struct tg_growing_peek peek;
     struct tg_successors successors;
     TG_TARGET_BUNCH(bunch);
-    tg_growing_edges_peek(e, lanes, task, &peek);
-    tg_target_end_kernel();
     /* E1; and F1: say, because the orchestrator may be waiting for this task. */
     if (tg_target_lane(lanes) == 0)
         entry = TG_TARGET_SLEEPERS_LOOK ? tg_exchange_acq_rel(&e->desc[task].succ, TG_DEP_CLOSED)
@@ -151,9 +151,10 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
     entry = tg_target_from_lane(lanes, entry, 0);
     tg_target_meet(lanes); /* E1 is for all lanes */
     tg_successors_begin(&successors, lanes, bunch, keep);
-    if (tg_growing_edges_release_one(e, w, &successors, entry, &peek))
+    if (tg_growing_edges_release_one(e, w, &successors, entry, peek))
         entry = TG_DEP_NONE;
-    tg_growing_edges_release_list(e, w, &successors, entry, TG_NO_TASK);
+    tg_growing_edges_release_list(e, w, &successors, entry,
+                                  entry == peek->entry ? peek->window : TG_DEP_NONE, TG_NO_TASK);
     next = tg_successors_end(&successors, e, w);
     /* Last: a store across a bus may hold up whatever waits for earlier stores. */
     if (done_words && tg_target_lane(lanes) == 0)
@@ -161,6 +162,17 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
     if (!TG_TARGET_SLEEPERS_LOOK && tg_load_seq(&e->awaited) == task) /* F1: check */
         tg_worker_wake_orchestrator(e);
     return next;
+}
+
+TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struct tg_worker *w,
+                                                      uint32_t task, bool keep)
+{
+    uint32_t lanes = tg_target_lanes();
+    uint32_t number = TG_TARGET_NEAR(e, done_words) ? TG_TARGET_NEAR(e, desc)[task].n_succ : 0;
+    struct tg_growing_peek peek;
+    tg_growing_edges_peek(e, lanes, task, &peek);
+    tg_target_end_kernel();
+    return tg_growing_edges_release_peeked(e, w, lanes, task, number, keep, &peek);
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a core waits that goes on with nothing. A task with fixed edges has an heir (`next`): one of its
- * successors, chosen by the host so that few tasks share one. On a target with TG_TARGET_LINES_UP a core
+ * successors, chosen by the host so that few tasks share one; or, if others have all of these, a successor of one
+ * (TG_DESC_BEYOND), as where many tasks meet in one and part again. On a target with TG_TARGET_LINES_UP a core
  * that has completed a task, and keeps none of its successors, claims the heir and waits for the heir's
  * other predecessors:
  *
@@ -41,6 +42,14 @@ TG_FN static inline bool tg_heir_is_claimed(uint32_t next)
 TG_FN static inline bool tg_heir_may_claim(uint32_t heir, uint32_t fanin)
 {
     return fanin <= TG_HEIR_MOST && heir < TG_HEIR_CLAIMED - 1;
+}
+
+/* Claims an heir that is no successor, before the worker counts the edges of its task: until then it cannot be
+ * ready, because it comes after one of the successors. Gives what `pending` was: the heir is the worker's if
+ * that is less than TG_HEIR_CLAIM. */
+TG_FN static inline uint32_t tg_heir_claim_beyond(struct tg_task_desc *desc)
+{
+    return tg_add_relaxed(&desc->pending, (uint32_t)TG_HEIR_CLAIM);
 }
 
 /* Gives up a claim. Returns true if nothing is left to wait for: then the task is the caller's. */

@@ -44,7 +44,7 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
 {
     const struct tg_task_desc *desc = &e->desc[task];
     mix->task = task;
-    mix->parts = desc->n_parts;
+    mix->parts = desc->n_parts & TG_DESC_PARTS;
     mix->wanted = 0;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (desc->kernel[part] != TG_NO_KERNEL)

@@ -50,10 +50,12 @@ TG_FN static inline uint32_t tg_target_count(uint32_t bits)
 /* The engine is near enough. */
 #define TG_TARGET_NEAR(object, member) ((object)->member)
 #define TG_TARGET_SET_NEAR(object, member, value) ((void)((object)->member = (value)))
-TG_FN static inline const struct tg_task_desc *tg_target_known(const struct tg_engine *e,
-                                                               uint32_t task)
+TG_FN static inline struct tg_dep tg_target_dep(uint32_t lanes, const struct tg_engine *e,
+                                                uint32_t entry, uint32_t *window)
 {
-    return &e->desc[task];
+    (void)lanes;
+    (void)window;
+    return e->deps[entry];
 }
 TG_FN static inline const struct tg_task_desc *tg_target_look(uint32_t lanes,
                                                               const struct tg_task_desc *desc)
@@ -66,29 +68,6 @@ TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t 
     (void)lanes;
     (void)lane;
     (void)task;
-}
-TG_FN static inline uint32_t tg_target_foresee(uint32_t lanes, uint32_t lane, const uint32_t *succ)
-{
-    (void)lanes;
-    (void)lane;
-    (void)succ;
-    return TG_NO_TASK;
-}
-TG_FN static inline void tg_target_see(uint32_t lanes, uint32_t task, uint32_t beyond,
-                                       const struct tg_task_desc *descs)
-{
-    (void)lanes;
-    (void)task;
-    (void)beyond;
-    (void)descs;
-}
-TG_FN static inline const struct tg_task_desc *tg_target_seen(uint32_t lanes, uint32_t task,
-                                                              uint32_t *next)
-{
-    (void)lanes;
-    (void)task;
-    (void)next;
-    return 0;
 }
 /* A task that has run has ended. */
 TG_FN static inline void tg_target_end_kernel(void) {}

@@ -42,16 +42,13 @@
  *     TG_TARGET_NEAR(object, member)      a member of the engine or of the worker that does not change
  *                                         during a run, from where it can be read fastest
  *     TG_TARGET_SET_NEAR(object, member, value)   the same for one that only this thread changes
- *     const struct tg_task_desc *tg_target_known(e, task)      a descriptor likewise, with fixed edges
+ *     struct tg_dep tg_target_dep(lanes, e, entry, window)     e->deps[entry], the same for all lanes; the
+ *                                         entries around it may be loaded too, because lists mostly lie
+ *                                         together. *window: which; TG_DEP_NONE: none, or none that may be
+ *                                         used, because entries were written since
  *     const struct tg_task_desc *tg_target_look(lanes, desc)   the descriptor, or a copy: what changes
  *                                         during a run is out of date there
  *     void tg_target_keep(lanes, lane, task)   the worker goes on with the task that this lane looked at
- *     uint32_t tg_target_foresee(lanes, lane, succ)   the successor, for each lane one, of the task that this
- *                                         lane looked at, with fixed edges; or TG_NO_TASK
- *     void tg_target_see(lanes, task, beyond, descs)   that was of this task, and the worker goes on with it:
- *                                         begins to look at them; may do nothing
- *     const struct tg_task_desc *tg_target_seen(lanes, task, next)   what the lane saw, and *next: of which
- *                                         task, if there is one for this lane; 0: nothing was seen
  *     void tg_target_end_kernel(void)     waits for the end of a kernel that tg_target_run left running
  *
  *   telling     What the host is shown of a worker: in memory that both have or, on a GPU, across a
@@ -109,14 +106,6 @@ struct tg_comm_post;
  * if it can go on with none (device/heir.h). */
 enum tg_keep { TG_KEEP_NONE, TG_KEEP, TG_KEEP_OR_CLAIM };
 
-/* What is left to do after tg_fixed_edges_settle (device/fixed_edges.h); each lane has its own task. */
-struct tg_fixed_rest {
-    bool any;
-    bool ready; /* the lane's task is to be offered */
-    uint32_t task, task_class;
-    uint32_t heir; /* to be left, or offered too if it is ready by now; TG_NO_TASK: none */
-};
-
 /* What a worker does with all its lanes: device/walk.h. */
 enum tg_walk_kind {
     TG_WALK_RELEASE, /* a: task, b: tg_keep   the successors of a task that has completed */
@@ -124,7 +113,9 @@ enum tg_walk_kind {
     TG_WALK_STEAL,   /* a: class              half of what another worker has in its deque */
     TG_WALK_LOOT,    /* a: classes            is there anything to steal? */
     TG_WALK_AHEAD,   /* a: task, b: first     tasks that follow one by one (device/ahead.h) */
-    TG_WALK_CLOSE    /* a: task, b: step, c: count     of those: they have run */
+    TG_WALK_CLOSE,   /* a: task, b: step, c: count     of those: they have run */
+    TG_WALK_RUN,     /* a: task               of a target that runs tasks with all lanes */
+    TG_WALK_END      /* of such a target: no more walks */
 };
 
 /* Runs a task of one kernel from beginning to end, and records it if the recorder is on. The caller

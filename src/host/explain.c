@@ -211,7 +211,8 @@ static uint32_t find_partner(const struct story *s, const struct tg_waiter *t, u
     const struct tg_run *run = s->run;
     uint32_t block = 0, here = lanes_of(run, t, &block);
     *ended = 0;
-    for (uint32_t part = 0; t->desc.n_parts > 1 && here != 0 && part < TG_PARTS; part++) {
+    for (uint32_t part = 0; (t->desc.n_parts & TG_DESC_PARTS) > 1 && here != 0 && part < TG_PARTS;
+         part++) {
         uint32_t lane = TG_PARTS * block + part;
         const struct tg_worker_status *status = &run->status[lane];
         if (t->desc.kernel[part] == TG_NO_KERNEL || (here >> part & 1))

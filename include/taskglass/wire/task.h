@@ -48,6 +48,10 @@ enum tg_task_class {
 
 enum { TG_MOST_COUNTED = 65535 };
 
+/* Bits of n_parts (device/heir.h): the number; the heir is not a successor, but a successor of one; the task has
+ * one predecessor, whose end must be counted all the same, because a core may wait at the task. */
+enum { TG_DESC_PARTS = 3, TG_DESC_BEYOND = 64, TG_DESC_AWAITED = 128 };
+
 /* A task of a graph on the device; the layout is above. */
 struct tg_task_desc {
     uint64_t id;
@@ -55,7 +59,7 @@ struct tg_task_desc {
     uint8_t task_class;        /* enum tg_task_class */
     uint8_t n_tensors;
     uint8_t n_scalars;
-    uint8_t n_parts; /* kernels present, 1 to 3 */
+    uint8_t n_parts; /* kernels present, 1 to 3; and TG_DESC_… */
     uint64_t args;   /* byte offset of the payload */
     uint32_t roles;  /* two bits per tensor, enum tg_role, tensor 0 lowest */
     uint32_t marks;  /* one bit per argument, set if the orchestration marked it */
@@ -66,7 +70,7 @@ struct tg_task_desc {
     /* How many of fanin have not completed; changes while the graph runs. With fixed edges and a fan-in of at most
      * TG_MOST_COUNTED, what is above that are claims (device/heir.h). */
     uint32_t pending;
-    /* Fixed edges: its heir, one of its successors, if it has any (device/heir.h). In a graph that is fed
+    /* Fixed edges: its heir, one of the tasks that come after it, if there are any (device/heir.h). In a graph that is fed
      * from beside the device: the one task that waits for it, if it is known (device/ahead.h). */
     uint32_t next;
 };

@@ -156,4 +156,70 @@ TEST(a_task_with_more_predecessors_than_can_be_counted_is_not_claimed)
     close_scene(&s);
 }
 
+/* Two tasks meet in one, and part again: a core waits at a task that has one predecessor. */
+struct meeting {
+    struct scene scene;
+    uint32_t join, own, beyond;
+};
+
+static struct meeting open_meeting(void)
+{
+    struct meeting m = {.scene = {.dag = dag_new(), .e = open_engine()}};
+    struct scene *s = &m.scene;
+    s->left = dag_add(s->dag, DAG_AIV, NULL, 0);
+    s->right = dag_add(s->dag, DAG_AIV, NULL, 0);
+    m.join = dag_add(s->dag, DAG_AIV, NULL, 0);
+    m.own = dag_add(s->dag, DAG_AIV, NULL, 0);
+    m.beyond = dag_add(s->dag, DAG_AIV, NULL, 0);
+    dag_edge(s->dag, s->left, m.join);
+    dag_edge(s->dag, s->right, m.join);
+    dag_edge(s->dag, m.join, m.own);
+    dag_edge(s->dag, m.join, m.beyond);
+    dag_seal(s->dag);
+    s->dag->desc[s->right].next = m.beyond;
+    s->dag->desc[s->right].n_parts |= TG_DESC_BEYOND;
+    s->dag->desc[m.join].next = m.own;
+    s->dag->desc[m.beyond].n_parts |= TG_DESC_AWAITED;
+    tg_engine_prepare(s->e, &s->dag->launch, dag_kernels_, NULL, "");
+    s->first = &s->e->worker[FIRST];
+    s->second = &s->e->worker[SECOND];
+    s->first->claims = s->second->claims = 1;
+    return m;
+}
+
+TEST(a_core_may_wait_beyond_the_task_where_others_meet)
+{
+    struct meeting m = open_meeting();
+    struct scene *s = &m.scene;
+    struct tg_task_desc *beyond = &s->dag->desc[m.beyond];
+    CHECK(tg_heir_claim_beyond(beyond) < TG_HEIR_CLAIM);
+    CHECK(tg_heir_claim_beyond(beyond) >= TG_HEIR_CLAIM); /* it has one already */
+    CHECK_EQ_U(release(s, s->second, s->right, TG_KEEP_OR_CLAIM), TG_NO_TASK);
+    CHECK_EQ_U(release(s, s->first, s->left, TG_KEEP_OR_CLAIM), m.join);
+    CHECK_EQ_U(release(s, s->first, m.join, TG_KEEP_OR_CLAIM), m.own);
+    CHECK_EQ_U(tg_heir_wait(s->e, s->second, m.beyond), m.beyond);
+    CHECK(is_as_at_first(s, m.beyond));
+    CHECK(is_as_at_first(s, m.join));
+    CHECK(is_as_at_first(s, m.own));
+    close_scene(s);
+}
+
+TEST(an_heir_beyond_that_is_left_is_anybodys)
+{
+    struct meeting m = open_meeting();
+    struct scene *s = &m.scene;
+    (void)tg_heir_claim_beyond(&s->dag->desc[m.beyond]);
+    CHECK_EQ_U(release(s, s->second, s->right, TG_KEEP_OR_CLAIM), TG_NO_TASK);
+    s->second->mail = 1;
+    CHECK_EQ_U(tg_heir_wait(s->e, s->second, m.beyond), TG_NO_TASK);
+    s->second->mail = 0;
+    CHECK_EQ_U(release(s, s->first, s->left, TG_KEEP), m.join);
+    while (tg_queue_pop(&s->e->queue[TG_CLASS_AIV], 1, 1, NULL) != TG_NO_TASK)
+        ; /* left and right */
+    CHECK_EQ_U(release(s, s->first, m.join, TG_KEEP), m.own);
+    CHECK_EQ_U(tg_queue_pop(&s->e->queue[TG_CLASS_AIV], 1, 1, NULL), m.beyond);
+    CHECK(is_as_at_first(s, m.beyond));
+    close_scene(s);
+}
+
 TEST_MAIN()

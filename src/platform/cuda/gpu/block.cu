@@ -34,15 +34,14 @@ __device__ void tg_block_init(void)
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < 2; i++) {
             tg_barrier_init(&o->go[i], 1);
-            tg_barrier_init(&o->done[i], 1);
+            tg_barrier_init(&o->done[i], WARPS);
             tg_barrier_init(&o->all_done[i], TG_CUDA_THREADS);
             o->joint[i] = o->alone[i] = 0;
         }
         o->given = 0;
         o->runs = 0;
-        o->lanes.walking = o->lanes.end = o->lanes.has_rest = 0;
-        o->near.known = o->near.kept = o->near.seen = TG_NO_TASK;
-        o->near.side = 0;
+        o->lanes.walking = 0;
+        o->near.kept = TG_NO_TASK;
     }
     __syncthreads();
 }
@@ -323,18 +322,46 @@ __device__ __noinline__ static void gather(void)
 
 /* ── the crew ──────────────────────────────────────────────────────────────────────────── */
 
-__device__ static void call(const struct tg_target_order *order)
+/* Each warp says for itself that it is through. No thread starts the next order before all have finished this
+ * one. */
+__device__ static __forceinline__ void call_next(struct tg_orders *o, uint32_t slot,
+                                                 tg_kernel_fn kernel)
 {
-    if (order->status && threadIdx.x == 0)
+    const struct tg_target_order *order = &o->call[slot];
+    if (threadIdx.x == 0)
         tg_target_say_running(order->status, &order->now);
-    order->kernel(&order->ctx);
+    kernel(&order->ctx);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        tg_barrier_arrive(&o->done[slot]);
+    TG_BARRIER();
 }
 
-/* Waits for the kernel's stores, so that the GPU reports a bad one while it is clear which kernel
- * made it. */
-__device__ static void settle(void)
+/* An order that the leader waits for. Returns false if it was the last. */
+__device__ static __noinline__ bool have_done(struct tg_orders *o, uint32_t slot)
 {
-    __threadfence();
+    const struct tg_target_order *order = &o->call[slot];
+    switch (order->kind) {
+    case TG_ORDER_CALL:
+        order->kernel(&order->ctx);
+        /* Waits for the kernel's stores, so that the GPU reports a bad one while it is clear which kernel
+         * made it. */
+        __threadfence();
+        break;
+    case TG_ORDER_HASH:
+        hash_and_copy();
+        break;
+    case TG_ORDER_GATHER:
+        gather();
+        break;
+    case TG_ORDER_FILL:
+        tg_block_fill();
+        break;
+    default:
+        return false;
+    }
+    tg_barrier_arrive(&o->all_done[slot]);
+    return true;
 }
 
 __device__ void tg_block_crew(void)
@@ -342,33 +369,12 @@ __device__ void tg_block_crew(void)
     struct tg_orders *o = tg_orders();
     for (uint32_t n = 0;; n++) {
         uint32_t slot = n % 2;
+        ulonglong2 first;
         tg_barrier_wait(&o->go[slot], n / 2 % 2, TG_CREW_LOOKS);
-        switch (o->kind[slot]) {
-        case TG_ORDER_CALL:
-            call(&o->call[slot]);
-            settle();
-            break;
-        case TG_ORDER_CALL_NEXT:
-            call(&o->call[slot]);
-            break;
-        case TG_ORDER_HASH:
-            hash_and_copy();
-            break;
-        case TG_ORDER_GATHER:
-            gather();
-            break;
-        case TG_ORDER_FILL:
-            tg_block_fill();
-            break;
-        default:
+        first = *(const ulonglong2 *)&o->call[slot].kernel;
+        if ((uint32_t)first.y == TG_ORDER_CALL_NEXT)
+            call_next(o, slot, (tg_kernel_fn)first.x);
+        else if (!have_done(o, slot))
             return;
-        }
-        if (o->kind[slot] != TG_ORDER_CALL_NEXT) {
-            tg_barrier_arrive(&o->all_done[slot]);
-            continue;
-        }
-        TG_BARRIER(); /* no thread starts the next order before all have finished this one */
-        if (threadIdx.x == 0)
-            tg_barrier_arrive(&o->done[slot]);
     }
 }

@@ -1,34 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains of tasks on a GPU. The crew can be given the next kernel while it runs the one before, so
- * where a task has one successor that waits for it alone the leader does not wait for the first to
- * end before it prepares the second.
+ * Tasks on a GPU, one after the other. All lanes of the control warp go through this together: each looks at
+ * another successor, or at another task of a chain, and the first gives the crew its orders. What the lanes
+ * know in common each has in its own registers, so that nothing is handed over between two tasks.
+ *
+ *     lane 0      starts the kernel ─┐
+ *     all lanes   look at the successors, and at what comes after the heir   } while it runs
+ *                 wait for its end
+ *                 count the edges, one each; find the task to go on with, or wait at the heir
+ *
+ * The crew can be given the next kernel while it runs the one before. So where a task has one successor that
+ * waits for it alone, and so on, the lanes look at up to 32 of them at once, and each lane starts its own when
+ * it is its turn.
  */
 #include "device/ahead.h"
+#include "device/fixed_edges.h"
 #include "device/heir.h"
 #include "device/target.h"
 
-/* After how many tasks a chain looks whether its lane is called elsewhere, and after how many cycles if they
- * are no chain; and how many descriptors ahead it prefetches. */
-enum { TG_CHAIN_CALLS = 16, TG_CHAIN_CYCLES = 8192, TG_CHAIN_FAR_AHEAD = 8 };
+/* After how many cycles it looks whether its worker is called elsewhere. */
+enum { TG_CHAIN_CYCLES = 8192 };
+/* How often a core looks at its heir here before the leader alone does; and before it says that it is idle. */
+enum { TG_CHAIN_LOOKS = 128, TG_CHAIN_IDLE = 8 };
 
-/* What a chain has in registers. */
+/* What calls the worker away while it waits at a task: a lane looks at a word that is not 0 then, or at the head of
+ * a queue or deque whose tail the next lane looks at. */
+enum tg_chain_watch { TG_WATCH_TASK, TG_WATCH_WORD, TG_WATCH_HEAD, TG_WATCH_TAIL };
+
+/* All lanes have the same in it, except where it says so. */
 struct tg_chain {
     struct tg_engine *e;
-    struct tg_worker *lane;
-    const struct tg_task_desc *desc;
+    struct tg_worker *w;
+    struct tg_task_desc *descs;
     const char *payload;
-    tg_kernel_fn function; /* of the kernel `number`, which ran last */
     uint64_t finished;
-    uint32_t number;
     uint32_t takes;
-    uint32_t order;  /* number of the next */
-    uint32_t parity; /* bit i: of done[i] */
-    uint32_t looked; /* when it looked last, in cycles */
-    bool called;     /* the lane is called elsewhere */
+    uint32_t order;   /* number of the next */
+    uint32_t parity;  /* bit i: of done[i] */
+    uint32_t looked;  /* when it looked last whether it is called, in cycles */
+    uint32_t lane;    /* this one */
+    uint32_t watches; /* this lane: enum tg_chain_watch */
+    uint32_t *word;   /* this lane: what it watches */
+    uint32_t side;    /* of near.look */
 };
 
+/* ── kernels ───────────────────────────────────────────────────────────────────────────── */
+
+/* A variable index would move the descriptor out of the registers. */
+TG_FN static inline uint32_t tg_chain_number(const struct tg_task_desc *desc)
+{
+    return desc->task_class == TG_CLASS_AIC ? desc->kernel[TG_PART_AIC]
+                                            : desc->kernel[TG_PART_AIV0];
+}
+
+/* Lanes may ask for different kernels. */
 TG_FN static inline tg_kernel_fn tg_chain_kernel(uint32_t number)
+{
+    const struct tg_near *near = &tg_orders()->near;
+    uint32_t at = number % TG_NEAR_KERNELS;
+    return near->number[at] == number ? near->function[at] : near->kernel[number];
+}
+
+/* The same, and keeps it near; all lanes ask for the same. */
+TG_FN static inline tg_kernel_fn tg_chain_kernel_kept(uint32_t number)
 {
     struct tg_near *near = &tg_orders()->near;
     uint32_t at = number % TG_NEAR_KERNELS;
@@ -39,22 +73,27 @@ TG_FN static inline tg_kernel_fn tg_chain_kernel(uint32_t number)
     return near->function[at];
 }
 
+/* By one lane. */
+TG_FN static inline void tg_chain_give(const struct tg_chain *c, const struct tg_task_desc *desc,
+                                       uint32_t task, tg_kernel_fn kernel)
+{
+    struct tg_target_order *order = &tg_orders()->call[c->order % 2];
+    uint32_t part = tg_core_part_of(desc->task_class);
+    order->kernel = kernel;
+    tg_core_continue_ctx(&order->ctx, order->tensor, c->payload, desc, part);
+    tg_core_describe(&order->now, c->finished, desc, task, part, tg_chain_number(desc));
+    tg_order_give(c->order, TG_ORDER_CALL_NEXT);
+}
+
+/* Starts a task that all lanes know. */
 TG_FN static inline void tg_chain_start(struct tg_chain *c, const struct tg_task_desc *desc,
                                         uint32_t task)
 {
-    uint32_t part = tg_core_part_of(desc->task_class);
-    /* A variable index would move the descriptor out of the registers. */
-    uint32_t number = part == TG_PART_AIC ? desc->kernel[TG_PART_AIC] : desc->kernel[TG_PART_AIV0];
-    struct tg_target_order *order = &tg_orders()->call[c->order % 2];
-    if (number != c->number) {
-        c->number = number;
-        c->function = tg_chain_kernel(number);
-    }
-    order->kernel = c->function;
-    tg_core_continue_ctx(&order->ctx, order->tensor, c->payload, desc, part);
-    tg_core_describe(&order->now, c->finished, desc, task, part, number);
-    order->status = tg_orders()->near.seat.status;
-    tg_order_give(c->order++, TG_ORDER_CALL_NEXT);
+    tg_kernel_fn kernel = tg_chain_kernel_kept(tg_chain_number(desc));
+    __syncwarp(); /* what another lane has acquired is for the kernel */
+    if (c->lane == 0)
+        tg_chain_give(c, desc, task, kernel);
+    c->order++;
 }
 
 /* Waits for the end of order n, as tg_order_wait. */
@@ -64,201 +103,384 @@ TG_FN static inline void tg_chain_wait(struct tg_chain *c, uint32_t n)
     c->parity ^= 1u << (n % 2);
 }
 
-/* True if only this core decides what runs after the one before, and it is this task. */
-TG_FN static inline bool tg_chain_follows(const struct tg_chain *c,
-                                          const struct tg_task_desc *before,
-                                          const struct tg_task_desc *desc)
+/* ── being called away ─────────────────────────────────────────────────────────────────── */
+
+/* Lane 0 looks at the task itself. */
+TG_FN static inline void tg_chain_watch(struct tg_chain *c)
 {
-    return before->n_succ == 1 && desc->fanin == 1 && desc->task_class != TG_CLASS_MIX &&
+    uint32_t i = c->lane - 3, k = i / 2 % TG_CLASSES;
+    c->watches = TG_WATCH_TASK;
+    c->word = &c->e->phase;
+    if (c->lane == 1 || c->lane == 2) {
+        c->watches = TG_WATCH_WORD;
+        c->word = c->lane == 1 ? &c->e->phase : &c->w->mail;
+    } else if (c->lane >= 3 && i < 2 * TG_CLASSES + 2 * TG_CLASS_MIX) {
+        struct tg_queue *queue = &c->e->queue[k];
+        struct tg_deque *deque = &c->w->deque[k % TG_CLASS_MIX];
+        uint32_t *head = i < 2 * TG_CLASSES ? &queue->head : &deque->head;
+        uint32_t *tail = i < 2 * TG_CLASSES ? &queue->tail : &deque->tail;
+        c->watches = i % 2 != 0               ? TG_WATCH_TAIL
+                     : c->takes & TG_TAKES(k) ? TG_WATCH_HEAD
+                                              : TG_WATCH_TASK;
+        c->word = i % 2 == 0 ? head : tail;
+    }
+}
+
+/* True if it is time to look whether the worker is called; *word: what this lane sees, on its way. */
+TG_FN static inline bool tg_chain_glance(struct tg_chain *c, uint32_t *word)
+{
+    uint32_t now = (uint32_t)clock();
+    if (__any_sync(~0u, now - c->looked < TG_CHAIN_CYCLES))
+        return false;
+    c->looked = now;
+    *word = tg_load_relaxed(c->word);
+    return true;
+}
+
+TG_FN static inline bool tg_chain_is_called(const struct tg_chain *c, uint32_t word)
+{
+    return __any_sync(~0u, c->watches == TG_WATCH_WORD && word != 0);
+}
+
+/* Waits at the heir that the worker has claimed. Returns false if there is something else to do, or it takes
+ * long: then the leader alone waits on. */
+TG_FN static inline bool tg_chain_wait_at(const struct tg_chain *c, uint32_t heir, uint32_t fanin)
+{
+    uint32_t *pending = &c->descs[heir].pending;
+    uint32_t *word = c->lane == 0 ? pending : c->word;
+    for (uint32_t look = 0; look < TG_CHAIN_LOOKS; look++) {
+        uint32_t seen = tg_load_acquire(word); /* D1, by lane 0 */
+        uint32_t next = __shfl_down_sync(~0u, seen, 1);
+        bool told = c->watches == TG_WATCH_WORD   ? seen != 0
+                    : c->watches == TG_WATCH_HEAD ? tg_queue_has(seen, next)
+                                                  : c->lane == 0 && (seen & TG_HEIR_MOST) == 0;
+        uint32_t news = __ballot_sync(~0u, told);
+        if (news & 1) {
+            if (c->lane == 0)
+                tg_store_relaxed(pending, fanin); /* for the next run */
+            return true;
+        }
+        if (news)
+            return false;
+        if (look == TG_CHAIN_IDLE && c->lane == 0)
+            tg_target_say_idle(tg_orders()->near.seat.status, c->finished);
+    }
+    return false;
+}
+
+/* ── the beginning and the end ─────────────────────────────────────────────────────────── */
+
+TG_FN static inline void tg_chain_begin(struct tg_chain *c, struct tg_engine *e)
+{
+    const struct tg_orders *o = tg_orders();
+    c->e = e;
+    c->w = o->lanes.worker;
+    c->descs = o->near.desc;
+    c->payload = o->near.seat.payload;
+    c->finished = o->near.finished;
+    c->takes = o->near.takes;
+    c->order = o->given;
+    c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
+    c->looked = (uint32_t)clock();
+    c->lane = threadIdx.x % 32;
+    c->side = 0;
+    tg_chain_watch(c);
+    __syncwarp(); /* all have read what the leader changes */
+}
+
+/* Returns `task`; the kernel of the last order may still run. */
+TG_FN static inline uint32_t tg_chain_end(const struct tg_chain *c, uint32_t task, bool runs)
+{
+    struct tg_orders *o = tg_orders();
+    __syncwarp();
+    if (c->lane == 0) {
+        tg_store_relaxed(&c->w->finished, c->finished); /* last, as in tg_worker_complete */
+        o->near.finished = c->finished;
+        o->near.kept = TG_NO_TASK;
+        o->joint[0] = c->parity & 1;
+        o->joint[1] = c->parity >> 1;
+        o->given = c->order;
+        o->runs = runs;
+    }
+    return task;
+}
+
+/* ── tasks that follow one by one ──────────────────────────────────────────────────────── */
+
+/* True if `next` is the one successor. */
+TG_FN static inline bool tg_chain_has_one(const struct tg_task_desc *desc)
+{
+    return desc->n_succ == 1 && !(desc->n_parts & TG_DESC_BEYOND);
+}
+
+/* True if only this core decides when such a task runs, and may run it. */
+TG_FN static inline bool tg_chain_follows(const struct tg_chain *c, const struct tg_task_desc *desc)
+{
+    return tg_fixed_edges_is_sole(desc->fanin, desc->n_parts) && desc->task_class != TG_CLASS_MIX &&
            (c->takes & TG_TAKES(desc->task_class));
 }
 
-/*
- * Runs the task and, as long as each has one successor that waits for it alone, those after it: the
- * next is started behind the one that runs, and the descriptor after that is already on its way.
- * Gives the last one, whose kernel still runs and which is still to be completed.
- */
-TG_FN static inline uint32_t tg_chain_run(struct tg_chain *c, uint32_t task)
+/* `desc`: of the task, which runs and has one successor. Runs this one and those after it, as long as each waits
+ * for the one before alone and they lie at the same distance; the last one still runs. *desc becomes its
+ * descriptor. Returns its number, or `task` if none follows. */
+TG_FN static inline uint32_t tg_chain_follow(struct tg_chain *c, uint32_t task,
+                                             struct tg_task_desc *desc)
 {
-    struct tg_orders *o = tg_orders();
-    struct tg_task_desc desc =
-        o->near.kept == task ? o->near.look[o->near.kept_at] : c->desc[task];
-    tg_chain_start(c, &desc, task);
-    if (desc.n_succ == 1) {
-        struct tg_task_desc ahead = c->desc[desc.next];
-        c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
-        for (uint32_t n = 1; tg_chain_follows(c, &desc, &ahead); n++) {
-            uint32_t next = desc.next, later = ahead.n_succ == 1 ? ahead.next : next;
-            struct tg_task_desc after = c->desc[later];
-            /* tasks tend to follow in order */
-            tg_target_prefetch(&c->desc[later + TG_CHAIN_FAR_AHEAD]);
-            if (n % TG_CHAIN_CALLS == 0 && (c->called = tg_core_is_called(c->e, c->lane)))
-                break;
-            c->finished++;
-            tg_chain_start(c, &ahead, next);
-            tg_chain_wait(c, c->order - 2);
-            task = next;
-            desc = ahead;
-            ahead = after;
-        }
-        o->joint[0] = c->parity & 1;
-        o->joint[1] = c->parity >> 1;
-        if (desc.n_succ == 1)
-            tg_see_one(task, desc.next, c->desc);
+    struct tg_near *near = &tg_orders()->near;
+    uint32_t step = desc->next - task, at = desc->next + c->lane * step, linked, found;
+    bool is = at < near->n_slots && (step < 1u << 20 || step > UINT32_MAX - (1u << 20));
+    const struct tg_task_desc mine = c->descs[is ? at : desc->next];
+    tg_kernel_fn kernel = 0;
+    linked = __shfl_up_sync(~0u, tg_chain_has_one(&mine) ? mine.next : TG_NO_TASK, 1);
+    if (c->lane == 0)
+        is = true, linked = at;
+    found = __ballot_sync(~0u, is && linked == at && tg_chain_follows(c, &mine));
+    found = found == UINT32_MAX ? 32 : tg_target_lowest_bit(~found);
+    if (c->lane < found)
+        kernel = tg_chain_kernel(tg_chain_number(&mine));
+    for (uint32_t i = 0; i < found; i++) {
+        c->finished++;
+        if (c->lane == i)
+            tg_chain_give(c, &mine, at, kernel);
+        c->order++;
+        tg_chain_wait(c, c->order - 2);
     }
-    o->near.known = task;
-    o->near.running.succ = desc.succ;
-    o->near.running.n_succ = desc.n_succ;
-    o->near.running.next = desc.next;
-    o->near.kept = TG_NO_TASK;
-    o->given = c->order;
-    o->runs = 1;
-    return task;
+    if (found == 0)
+        return task;
+    if (c->lane == found - 1)
+        near->last = mine;
+    __syncwarp();
+    *desc = near->last;
+    return task + found * step;
+}
+
+/* ── fixed edges ───────────────────────────────────────────────────────────────────────── */
+
+/* This lane's place for a copy of a descriptor. */
+TG_FN static inline struct tg_task_desc *tg_chain_place(const struct tg_chain *c, uint32_t side)
+{
+    return &tg_orders()->near.look[side + c->lane];
+}
+
+TG_FN static inline uint32_t tg_chain_successor(const struct tg_task_desc *desc,
+                                                const uint32_t *succ, uint32_t i)
+{
+    return i >= desc->n_succ        ? TG_NO_TASK
+           : tg_chain_has_one(desc) ? desc->next
+                                    : succ[desc->succ + i];
+}
+
+/* Claims an heir that is no successor. *before: see tg_chain_has_claimed. */
+TG_FN static inline void tg_chain_claim(const struct tg_chain *c, uint32_t heir, uint32_t *before)
+{
+    if (c->lane == 0) {
+        *before = tg_heir_claim_beyond(&c->descs[heir]);
+        tg_begin_copy(&tg_orders()->near.last, &c->descs[heir], sizeof *c->descs);
+    }
+    __syncwarp(); /* before any lane counts an edge */
+}
+
+/* True if the heir is the worker's now: near.last is its descriptor. */
+TG_FN static inline bool tg_chain_has_claimed(uint32_t before)
+{
+    tg_await_copies();
+    __syncwarp();
+    return __any_sync(~0u, before < TG_HEIR_CLAIM);
+}
+
+/* Not inlined, because most tasks leave nothing to offer. */
+TG_FN static TG_APART void tg_chain_offer(struct tg_engine *e)
+{
+    const struct tg_lanes *lanes = &tg_orders()->lanes;
+    const struct tg_chain_rest *r = &lanes->rest[threadIdx.x % 32];
+    const struct tg_fixed_rest rest = {true, r->ready != 0, r->task, r->task_class, r->heir};
+    tg_fixed_edges_offer(e, lanes->worker, TG_TARGET_LANES, rest);
+}
+
+/* All lanes: TG_WALK_RUN. Runs the task, and then those that the worker goes on with. Returns the last one, which
+ * is to be completed; TG_NO_TASK if there is none; or, marked as claimed, the one that it waits at. */
+TG_FN TG_APART uint32_t tg_chain_walk(struct tg_engine *e)
+{
+    struct tg_near *near = &tg_orders()->near;
+    const uint32_t *succ = near->succ;
+    enum tg_keep keep = near->claims ? TG_KEEP_OR_CLAIM : TG_KEEP;
+    uint32_t task = tg_orders()->lanes.a, seen = TG_NO_TASK, next = TG_NO_TASK;
+    struct tg_chain c;
+    struct tg_task_desc desc;
+    tg_chain_begin(&c, e);
+    desc = c.descs[task];
+    for (;;) {
+        struct tg_fixed_sight sight;
+        struct tg_fixed_rest rest;
+        uint32_t beyond = TG_NO_TASK, before = UINT32_MAX, heirs, on, from = 0, word = 0;
+        bool glances, claims;
+        tg_chain_start(&c, &desc, task);
+        glances = tg_chain_glance(&c, &word);
+        for (;;) { /* the successors */
+            uint32_t last = task;
+            if (desc.n_succ - 1 >= TG_TARGET_LANES) /* also if there is none */
+                break;
+            tg_await_copies();
+            if (seen != task) {
+                next = tg_chain_successor(&desc, succ, c.lane);
+                if (next != TG_NO_TASK)
+                    tg_copy_desc(tg_chain_place(&c, c.side), &c.descs[next]);
+            }
+            __syncwarp();
+            if (!tg_chain_has_one(&desc))
+                break;
+            if (tg_chain_follows(&c, &near->look[c.side]))
+                task = tg_chain_follow(&c, task, &desc);
+            if (task == last)
+                break;
+        }
+        if (desc.n_succ > TG_TARGET_LANES || (glances && tg_chain_is_called(&c, word)))
+            return tg_chain_end(&c, task, true);
+        if (desc.n_succ == 0) {
+            tg_chain_wait(&c, c.order - 1);
+            c.finished++;
+            return tg_chain_end(&c, TG_NO_TASK, false);
+        }
+        claims = (desc.n_parts & TG_DESC_BEYOND) && keep == TG_KEEP_OR_CLAIM;
+        sight.is = next != TG_NO_TASK;
+        sight.task = next;
+        tg_fixed_edges_judge(&sight, tg_chain_place(&c, c.side), desc.next, c.takes, keep);
+        heirs = __ballot_sync(~0u, sight.is_heir);
+        if (heirs != 0)
+            beyond =
+                tg_chain_successor(&near->look[c.side + tg_target_lowest_bit(heirs)], succ, c.lane);
+        else if (claims)
+            tg_chain_claim(&c, desc.next, &before);
+        tg_chain_wait(&c, c.order - 1);
+        on = tg_fixed_edges_settle(TG_TARGET_LANES, c.descs, &sight, &rest, &from);
+        if (claims)
+            claims = tg_chain_has_claimed(before);
+        if (claims && on != TG_NO_TASK) {
+            rest.heir = desc.next;
+            rest.any = true;
+        }
+        if (rest.any) {
+            tg_orders()->lanes.rest[c.lane] = {rest.task, rest.task_class, rest.heir, rest.ready};
+            tg_chain_offer(e);
+        }
+        c.finished++;
+        seen = TG_NO_TASK;
+        if (on != TG_NO_TASK) {
+            task = on & ~TG_HEIR_CLAIMED;
+            desc = near->look[c.side + from];
+            if (heirs >> from & 1) {
+                c.side ^= TG_TARGET_LANES;
+                next = beyond;
+                seen = task;
+            }
+        } else if (claims) {
+            task = desc.next;
+            on = task | TG_HEIR_CLAIMED;
+            desc = near->last;
+            next = tg_chain_successor(&desc, succ, c.lane);
+            seen = task;
+        } else {
+            return tg_chain_end(&c, on, false);
+        }
+        if (seen == task && next != TG_NO_TASK)
+            tg_begin_copy(tg_chain_place(&c, c.side), &c.descs[next], sizeof *c.descs);
+        if (on != task && !tg_chain_wait_at(&c, task, desc.fanin))
+            return tg_chain_end(&c, on, false);
+    }
+}
+
+/* ── edges that are added meanwhile ────────────────────────────────────────────────────── */
+
+/* Not inlined: most tasks of a chain come to this together. */
+TG_FN static TG_APART void tg_chain_close(struct tg_engine *e, struct tg_worker *w, uint32_t task,
+                                          uint32_t step, uint32_t n)
+{
+    tg_walk_close(e, w, task, step, n);
 }
 
 /* True if order n ends within a moment. */
 TG_FN static inline bool tg_chain_ends(const struct tg_chain *c, uint32_t n)
 {
     for (uint32_t i = 0; i < TG_LEADER_LOOKS; i++)
-        if (tg_barrier_passed(&tg_orders()->done[n % 2], c->parity >> (n % 2) & 1))
+        if (__any_sync(~0u, tg_barrier_passed(&tg_orders()->done[n % 2], c->parity >> (n % 2) & 1)))
             return true;
     return false;
 }
 
-/* Completes tasks that have run. What runs meanwhile is not waited for. */
-TG_FN static inline void tg_chain_close(struct tg_chain *c, uint32_t task, uint32_t step,
-                                        uint32_t n)
-{
-    if (n > 0)
-        tg_target_walk(c->e, c->lane, TG_WALK_CLOSE, task, step, n);
-}
-
 /* Runs `n` tasks behind `task`, which runs: the lanes have looked at them. Those that have run are completed
  * together, but while one runs that takes longer, so that nobody waits for a long kernel who does not have to. */
-TG_FN static inline void tg_chain_follow(struct tg_chain *c, uint32_t task, uint32_t step,
-                                         uint32_t n)
+TG_FN static inline void tg_chain_follow_fed(struct tg_chain *c, uint32_t task, uint32_t step,
+                                             uint32_t n)
 {
-    const struct tg_task_desc *look = &tg_orders()->near.look[tg_orders()->near.side];
+    const struct tg_task_desc mine = tg_orders()->near.look[c->lane];
     uint32_t closed = 0;
+    tg_kernel_fn kernel = c->lane < n ? tg_chain_kernel(tg_chain_number(&mine)) : 0;
     for (uint32_t i = 0; i < n; i++) {
         c->finished++;
-        tg_chain_start(c, &look[i], task + (i + 1) * step);
+        if (c->lane == i)
+            tg_chain_give(c, &mine, task + (i + 1) * step, kernel);
+        c->order++;
         if (i > closed && !tg_chain_ends(c, c->order - 2)) {
-            tg_chain_close(c, task + closed * step, step, i - closed);
+            tg_chain_close(c->e, c->w, task + closed * step, step, i - closed);
             closed = i;
         }
         tg_chain_wait(c, c->order - 2);
     }
-    tg_chain_close(c, task + closed * step, step, n - closed);
+    tg_chain_close(c->e, c->w, task + closed * step, step, n - closed);
 }
 
-/* As tg_chain_run, where edges are still added. */
-TG_FN static inline uint32_t tg_chain_run_fed(struct tg_chain *c, uint32_t task)
-{
-    struct tg_orders *o = tg_orders();
-    uint32_t hint, first, n;
-    struct tg_task_desc desc =
-        o->near.kept == task ? o->near.look[o->near.kept_at] : c->desc[task];
-    tg_chain_start(c, &desc, task);
-    c->parity = (o->joint[0] & 1) | (o->joint[1] & 1) << 1;
-    /* Loads of its own would hold up those that are no chain; if the edge was not there yet, the next task is
-     * found when this one has ended. */
-    for (hint = desc.next; hint != TG_NO_TASK; hint = o->near.look[o->near.side + n - 1].next) {
-        if ((first = tg_ahead_next(c->e, task)) == TG_NO_TASK)
-            break;
-        n = tg_target_walk(c->e, c->lane, TG_WALK_AHEAD, task, first, 0);
-        if (n == 0)
-            break;
-        tg_chain_follow(c, task, first - task, n);
-        task += n * (first - task);
-        if ((c->called = tg_core_is_called(c->e, c->lane)))
-            break;
-    }
-    o->joint[0] = c->parity & 1;
-    o->joint[1] = c->parity >> 1;
-    o->near.known = TG_NO_TASK;
-    o->near.kept = TG_NO_TASK;
-    o->given = c->order;
-    o->runs = 1;
-    return task;
-}
-
-/* True if it is time to look whether the lane is called elsewhere, and it is. */
-TG_FN static inline bool tg_chain_is_called(struct tg_chain *c)
-{
-    uint32_t now = (uint32_t)clock();
-    if (!c->called && now - c->looked >= TG_CHAIN_CYCLES) {
-        c->looked = now;
-        c->called = tg_core_is_called(c->e, c->lane);
-    }
-    return c->called;
-}
-
-TG_FN static inline void tg_chain_begin(struct tg_chain *c, struct tg_engine *e,
-                                        struct tg_worker *lane)
-{
-    const struct tg_near *near = &tg_orders()->near;
-    c->e = e;
-    c->lane = lane;
-    c->desc = near->desc;
-    c->payload = near->seat.payload;
-    c->function = 0;
-    c->number = TG_NO_KERNEL;
-    c->finished = near->finished;
-    c->takes = near->takes;
-    c->order = tg_orders()->given;
-    c->looked = (uint32_t)clock();
-    c->called = false;
-}
-
-/* Last, as in tg_worker_complete. */
-TG_FN static inline void tg_chain_end(const struct tg_chain *c)
-{
-    tg_store_relaxed(&c->lane->finished, c->finished);
-    tg_orders()->near.finished = c->finished;
-}
-
-/* The same for both kinds of edges. They are two functions, and none is part of another, so that each has all
- * registers. */
-TG_FN TG_APART uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+/* All lanes: TG_WALK_RUN, as tg_chain_walk. A worker waits at no task here. */
+TG_FN TG_APART uint32_t tg_chain_walk_fed(struct tg_engine *e)
 {
     struct tg_near *near = &tg_orders()->near;
+    uint32_t task = tg_orders()->lanes.a;
     struct tg_chain c;
-    tg_chain_begin(&c, e, lane);
-    while (task != TG_NO_TASK) {
-        task = tg_chain_run(&c, task);
-        if (tg_chain_is_called(&c))
-            break;
-        if (near->running.n_succ == 0) {
-            tg_target_end_kernel();
-            task = TG_NO_TASK;
-        } else {
-            task = tg_target_walk(e, lane, TG_WALK_RELEASE, task,
-                                  near->claims ? TG_KEEP_OR_CLAIM : TG_KEEP, 0);
+    struct tg_task_desc desc;
+    tg_chain_begin(&c, e);
+    desc = c.descs[task];
+    for (;;) {
+        uint32_t word = 0, hint = desc.next, before = task, first, n;
+        struct tg_growing_peek peek;
+        bool glances;
+        tg_chain_start(&c, &desc, task);
+        glances = tg_chain_glance(&c, &word);
+        /* Loads of its own would hold up those that are no chain; if the edge was not there yet, the next task is
+         * found when this one has ended. */
+        for (; hint != TG_NO_TASK; hint = near->look[n - 1].next) {
+            if ((first = tg_ahead_next(e, task)) == TG_NO_TASK)
+                break;
+            n = tg_walk_ahead(e, c.w, task, first);
+            if (n == 0)
+                break;
+            tg_chain_follow_fed(&c, task, first - task, n);
+            task += n * (first - task);
+            if (glances && tg_chain_is_called(&c, word))
+                break;
+            glances = tg_chain_glance(&c, &word);
         }
+        if (glances && tg_chain_is_called(&c, word))
+            return tg_chain_end(&c, task, true);
+        tg_growing_edges_peek(e, TG_TARGET_LANES, task, &peek);
+        n = task == before ? desc.n_succ : c.descs[task].n_succ;
+        tg_chain_wait(&c, c.order - 1);
+        task = tg_growing_edges_release_peeked(e, c.w, TG_TARGET_LANES, task, n, true, &peek);
         c.finished++;
-        if (tg_heir_is_claimed(task)) {
-            near->finished = c.finished;
-            task = tg_heir_wait(e, lane, task & ~TG_HEIR_CLAIMED);
-        }
+        if (task == TG_NO_TASK)
+            return tg_chain_end(&c, task, false);
+        desc = near->kept == task ? near->look[near->kept_at] : c.descs[task];
+        __syncwarp();
     }
-    tg_chain_end(&c);
-    return task;
 }
 
-TG_FN TG_APART uint32_t tg_chain_run_on_fed(struct tg_engine *e, struct tg_worker *lane,
-                                            uint32_t task)
+/* ── the leader ────────────────────────────────────────────────────────────────────────── */
+
+TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *w, uint32_t task)
 {
-    struct tg_chain c;
-    tg_orders()->near.kept = TG_NO_TASK; /* another task may have its slot by now */
-    tg_chain_begin(&c, e, lane);
     while (task != TG_NO_TASK) {
-        task = tg_chain_run_fed(&c, task);
-        if (tg_chain_is_called(&c))
+        task = tg_target_walk(e, w, TG_WALK_RUN, task, 0, 0);
+        if (!tg_heir_is_claimed(task))
             break;
-        task = tg_target_walk(e, lane, TG_WALK_RELEASE, task, TG_KEEP, 0);
-        c.finished++;
+        task = tg_heir_wait_on(e, w, task & ~TG_HEIR_CLAIMED);
     }
-    tg_chain_end(&c);
     return task;
 }

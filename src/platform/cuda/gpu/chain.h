@@ -14,19 +14,18 @@ TG_FN static inline bool tg_chain_is_possible(const struct tg_engine *e)
     return (e->edges == TG_EDGES_FIXED || e->done_words) && !tg_is_watched(e);
 }
 
-/* Runs tasks, each a successor of the one before that became ready with it, until there is none or the
- * lane is called elsewhere. Returns the last task, as tg_target_run. */
-TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
-/* The same in a graph that is fed from beside the GPU (device/ahead.h). */
-TG_FN uint32_t tg_chain_run_on_fed(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
+/* Runs tasks, each a successor of the one before, until there is none or the worker is called elsewhere. Returns
+ * the last task, as tg_target_run. */
+TG_FN uint32_t tg_chain_run_on(struct tg_engine *e, struct tg_worker *w, uint32_t task);
+/* What all lanes do for it (TG_WALK_RUN): with fixed edges, and in a graph that is fed from beside the GPU. */
+TG_FN uint32_t tg_chain_walk(struct tg_engine *e);
+TG_FN uint32_t tg_chain_walk_fed(struct tg_engine *e);
 
-TG_FN static inline uint32_t tg_target_run(struct tg_engine *e, struct tg_worker *lane,
-                                           uint32_t task)
+TG_FN static inline uint32_t tg_target_run(struct tg_engine *e, struct tg_worker *w, uint32_t task)
 {
     if (tg_orders()->near.chains)
-        return tg_orders()->near.edges == TG_EDGES_FIXED ? tg_chain_run_on(e, lane, task)
-                                                         : tg_chain_run_on_fed(e, lane, task);
-    return tg_core_run_alone(e, lane, task) ? task : TG_NO_TASK;
+        return tg_chain_run_on(e, w, task);
+    return tg_core_run_alone(e, w, task) ? task : TG_NO_TASK;
 }
 
 #endif

@@ -14,9 +14,8 @@
 /* tg_walk by a thread that is alone. */
 TG_FN uint32_t tg_lanes_alone(struct tg_engine *e, struct tg_worker *w, enum tg_walk_kind kind,
                               uint32_t a, uint32_t b, uint32_t c);
-/* All lanes meet here, make the walk that the leader has ordered, and meet again. Returns false if there
- * was none, because the leader has dismissed them. */
-TG_FN bool tg_lanes_step(struct tg_engine *e);
+/* All lanes meet here, and make the walk that the leader has ordered. */
+TG_FN uint32_t tg_lanes_walk(struct tg_engine *e);
 /* The leader calls this at the start of a run. */
 TG_FN void tg_lanes_begin(struct tg_engine *e, const struct tg_worker *w);
 /* The other lanes call this; it returns after the leader has called tg_lanes_dismiss. */
@@ -36,9 +35,9 @@ TG_FN static inline uint32_t tg_target_walk(struct tg_engine *e, struct tg_worke
     lanes->b = b;
     lanes->c = c;
     lanes->walking = 1;
-    tg_lanes_step(e);
+    a = tg_lanes_walk(e);
     lanes->walking = 0;
-    return lanes->result;
+    return a;
 }
 
 TG_FN static inline uint32_t tg_target_lanes(void)

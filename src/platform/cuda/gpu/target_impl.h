@@ -134,9 +134,10 @@ enum tg_order_kind {
 };
 
 struct tg_target_order {
-    tg_kernel_fn kernel;
+    __align__(16) tg_kernel_fn kernel; /* with the kind, so that one load brings both */
+    uint32_t kind;
     struct tg_ctx ctx;
-    struct tg_worker_status *status; /* gets `now` when the kernel starts; 0: none */
+    struct tg_worker_status *status; /* TG_ORDER_CALL_NEXT: gets `now` when the kernel starts */
     struct tg_worker_status now;
     struct tg_tensor tensor[TG_MAX_TENSORS]; /* of the context: the crew cannot read a stack */
 };
@@ -148,7 +149,7 @@ enum { TG_TARGET_LANES = 32, TG_BUNCH = 32, TG_CONTROL_WARP = TG_BLOCK_THREADS /
  * have to be loaded from the L2 cache every time, because each acquire empties the L1 cache. Members of
  * the engine and of the worker have the names that they have there.
  */
-enum { TG_NEAR_KERNELS = 16 };
+enum { TG_NEAR_KERNELS = 16, TG_WINDOW = 128, TG_WINDOW_BELOW = 108 };
 struct tg_near {
     struct tg_task_desc *desc;
     const uint32_t *succ;
@@ -160,23 +161,24 @@ struct tg_near {
     uint64_t finished, counted; /* the worker's own counts */
     uint32_t edges;
     uint32_t takes;
-    uint32_t n_slots;
+    uint32_t n_slots, n_deps;
     uint32_t claims;
     bool mixes;
     bool chains; /* see tg_chain_is_possible */
     /* Kernels that ran last, by the low bits of their numbers. */
     uint32_t number[TG_NEAR_KERNELS];
     tg_kernel_fn function[TG_NEAR_KERNELS];
-    /* Descriptors: of the task that runs, and of those that the lanes look at. */
-    uint32_t known;   /* the task that runs, or TG_NO_TASK; of it only the list of successors */
-    uint32_t kept;    /* the successor that the worker keeps or has claimed, or TG_NO_TASK */
-    uint32_t kept_at; /* in `look` */
-    /* The task whose successors the other side of `look` is about, or TG_NO_TASK, and these. */
-    uint32_t seen;
-    uint32_t seen_next[TG_TARGET_LANES];
-    uint32_t side; /* of `look`: 0, or TG_TARGET_LANES */
-    __align__(16) struct tg_task_desc running;
+    uint32_t kept;                          /* the successor that the worker keeps, or TG_NO_TASK */
+    uint32_t kept_at;                       /* in `look` */
+    __align__(16) struct tg_task_desc last; /* of a chain (chain.cu) */
+    /* What the lanes look at: one each, and one each that they will look at next. */
     __align__(16) struct tg_task_desc look[2 * TG_TARGET_LANES];
+    __align__(16) struct tg_dep window[TG_WINDOW]; /* see tg_target_dep */
+};
+
+/* What tg_fixed_edges_settle left (chain.cu). */
+struct tg_chain_rest {
+    uint32_t task, task_class, heir, ready;
 };
 
 /* A walk that the leader's warp is to make. */
@@ -185,8 +187,7 @@ struct tg_lanes {
     uint32_t end;           /* 1: no walk, the other lanes are done */
     uint32_t kind, a, b, c; /* of tg_walk */
     uint32_t result;
-    uint32_t has_rest; /* `rest` is to be done after the walk (lanes.cu) */
-    struct tg_fixed_rest rest[TG_TARGET_LANES];
+    struct tg_chain_rest rest[TG_TARGET_LANES];
     struct tg_worker *worker;
     uint32_t bunch[TG_CONTROL_WARP + 1]
                   [TG_BUNCH]; /* of each warp: a thread without lanes needs one too */
@@ -194,10 +195,9 @@ struct tg_lanes {
 
 struct tg_orders {
     uint64_t go[2];
-    uint64_t done[2];     /* after TG_ORDER_CALL_NEXT: one thread arrives for the crew */
+    uint64_t done[2]; /* after TG_ORDER_CALL_NEXT: one thread of each warp of the crew arrives */
     uint64_t all_done[2]; /* after other orders: every thread of the crew arrives */
     uint32_t given;       /* the number of orders so far; the leader's own */
-    uint32_t kind[2];
     uint32_t joint[2],
         alone[2];  /* per slot: how often the leader has waited on `done` and on `all_done` */
     uint32_t runs; /* 1: the order before is a TG_ORDER_CALL_NEXT that nobody has waited for yet */
@@ -229,13 +229,6 @@ TG_FN static inline void tg_target_say_finished(struct tg_worker_status *status,
         tg_orders()->near.finished = finished;
 }
 
-TG_FN static inline const struct tg_task_desc *tg_target_known(const struct tg_engine *e,
-                                                               uint32_t task)
-{
-    struct tg_near *near = &tg_orders()->near;
-    return tg_has_near() && near->known == task ? &near->running : &e->desc[task];
-}
-
 /* Waits for what this thread began to copy to shared memory. */
 TG_FN static inline void tg_await_copies(void)
 {
@@ -258,7 +251,7 @@ TG_FN static inline const struct tg_task_desc *tg_target_look(uint32_t lanes,
                                                               const struct tg_task_desc *desc)
 {
     struct tg_near *near = &tg_orders()->near;
-    struct tg_task_desc *copy = &near->look[near->side + threadIdx.x % 32];
+    struct tg_task_desc *copy = &near->look[threadIdx.x % 32];
     if (lanes == 1)
         return desc;
     if (threadIdx.x == TG_BLOCK_THREADS)
@@ -274,79 +267,42 @@ TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t 
     if (lanes == 1 || threadIdx.x != TG_BLOCK_THREADS)
         return;
     near->kept = task;
-    near->kept_at = near->side + lane;
+    near->kept_at = lane;
 }
 
-TG_FN static inline uint32_t tg_target_foresee(uint32_t lanes, uint32_t lane, const uint32_t *succ)
+/* Begins to copy `size` bytes, a multiple of 16, to shared memory; see tg_await_copies. */
+TG_FN static inline void tg_begin_copy(void *to, const void *from, uint32_t size)
 {
-    struct tg_near *near = &tg_orders()->near;
-    const struct tg_task_desc *task = &near->look[near->side + lane];
-    uint32_t i = threadIdx.x % 32;
-    if (lanes == 1)
-        return TG_NO_TASK;
-    __syncwarp(); /* the lane has looked */
-    if (i >= task->n_succ)
-        return TG_NO_TASK;
-    return task->n_succ == 1 ? task->next : succ[task->succ + i];
-}
-
-/* Begins to copy a descriptor to the other side of `look`. */
-TG_FN static inline void tg_begin_copy(uint32_t i, const struct tg_task_desc *desc)
-{
-    struct tg_near *near = &tg_orders()->near;
-    uint32_t to =
-        (uint32_t)__cvta_generic_to_shared(&near->look[(near->side ^ TG_TARGET_LANES) + i]);
-    uint64_t from = (uint64_t)__cvta_generic_to_global(desc);
+    uint32_t shared = (uint32_t)__cvta_generic_to_shared(to);
+    uint64_t global = (uint64_t)__cvta_generic_to_global(from);
 #pragma unroll
-    for (uint32_t at = 0; at < sizeof *desc; at += 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"(from + at)
+    for (uint32_t at = 0; at < size; at += 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared + at),
+                     "l"(global + at)
                      : "memory");
 }
 
-/* tg_target_see by the leader, for a task with one successor. */
-TG_FN static inline void tg_see_one(uint32_t task, uint32_t next, const struct tg_task_desc *descs)
+/* The window begins at a multiple of 4, and each lane loads 4 entries. */
+TG_FN static inline struct tg_dep tg_target_dep(uint32_t lanes, const struct tg_engine *e,
+                                                uint32_t entry, uint32_t *window)
 {
     struct tg_near *near = &tg_orders()->near;
-    tg_await_copies();
-    near->seen_next[0] = next;
-    near->seen = task;
-    tg_begin_copy(0, &descs[next]);
-}
-
-/* The copies go on while the worker does something else. */
-TG_FN static inline void tg_target_see(uint32_t lanes, uint32_t task, uint32_t beyond,
-                                       const struct tg_task_desc *descs)
-{
-    struct tg_near *near = &tg_orders()->near;
-    uint32_t i = threadIdx.x % 32;
-    if (lanes == 1)
-        return;
-    tg_await_copies(); /* of a task that the worker has left */
-    near->seen_next[i] = beyond != TG_NO_TASK ? beyond : task;
-    if (beyond != TG_NO_TASK)
-        tg_begin_copy(i, &descs[beyond]);
-    if (i == 0)
-        near->seen = task;
-    __syncwarp();
-}
-
-TG_FN static inline const struct tg_task_desc *tg_target_seen(uint32_t lanes, uint32_t task,
-                                                              uint32_t *next)
-{
-    struct tg_near *near = &tg_orders()->near;
-    uint32_t i = threadIdx.x % 32, side;
-    if (lanes == 1 || near->seen != task)
-        return 0;
-    side = near->side ^ TG_TARGET_LANES;
-    *next = near->seen_next[i];
-    tg_await_copies();
-    __syncwarp(); /* all have read it */
-    if (i == 0) {
-        near->side = side;
-        near->seen = near->kept = TG_NO_TASK;
+    if (lanes == 1 || entry >= near->n_deps)
+        return e->deps[entry];
+    if (*window == TG_DEP_NONE || entry - *window >= TG_WINDOW) {
+        uint32_t first = (entry > TG_WINDOW_BELOW ? entry - TG_WINDOW_BELOW : 0) & ~3u;
+        uint32_t mine = first + threadIdx.x % 32 * 4;
+        *window = first;
+        __syncwarp(); /* nobody reads what was there */
+        if (mine + 4 <= near->n_deps)
+            tg_begin_copy(&near->window[mine - first], &near->deps[mine], 4 * sizeof *near->deps);
+        else
+            for (uint32_t i = mine; i < near->n_deps; i++)
+                near->window[i - first] = near->deps[i];
+        tg_await_copies();
+        __syncwarp();
     }
-    __syncwarp();
-    return &near->look[side + i];
+    return near->window[entry - *window];
 }
 
 TG_FN static inline uint32_t tg_barrier_address(const uint64_t *barrier)
@@ -410,7 +366,7 @@ TG_FN static inline void tg_barrier_wait(const uint64_t *barrier, uint32_t parit
 TG_FN static inline void tg_order_give(uint32_t n, enum tg_order_kind kind)
 {
     struct tg_orders *o = tg_orders();
-    o->kind[n % 2] = kind;
+    o->call[n % 2].kind = kind;
     tg_barrier_arrive(&o->go[n % 2]);
 }
 
@@ -446,7 +402,6 @@ TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx
     struct tg_target_order *order = &tg_orders()->call[tg_orders()->given % 2];
     order->kernel = kernel;
     order->ctx = *ctx;
-    order->status = 0;
     tg_order_have_done(TG_ORDER_CALL);
 }
 
