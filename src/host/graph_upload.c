@@ -113,21 +113,86 @@ struct walk {
     uint64_t t;
     uint32_t chunk; /* of the arguments */
     uint32_t *ready[TG_CLASSES];
-    uint64_t *is_heir; /* a bit for each task; NULL: heirs do not matter, or memory ran out */
+    /* A bit for each task: it is somebody's heir; and a core waits at it while its predecessor has yet to
+     * start. NULL: heirs do not matter, or memory ran out. */
+    uint64_t *is_heir, *is_awaited;
 };
+
+static bool has_bit(const uint64_t *bits, uint32_t task)
+{
+    return (bits[task / 64] >> task % 64 & 1) != 0;
+}
+
+static void set_bit(uint64_t *bits, uint32_t task)
+{
+    bits[task / 64] |= (uint64_t)1 << task % 64;
+}
+
+static uint8_t class_of(const struct tg_graph *g, uint32_t task)
+{
+    return g->tasks.kind[g->tasks.at[task].kind].task_class;
+}
+
+/* True if a core that has run task number w->t can wait at this one, and nobody else does. */
+static bool is_free(const struct tg_graph *g, const struct walk *w, uint32_t task)
+{
+    return task > w->t && !has_bit(w->is_heir, task) &&
+           g->tasks.at[task].fanin <= TG_MOST_COUNTED &&
+           class_of(g, task) == class_of(g, (uint32_t)w->t) && class_of(g, task) != TG_CLASS_MIX;
+}
+
+/* The successors of a task behind number w->t: only of such is n_succ still where they begin. */
+static const uint32_t *successors(const struct tg_graph *g, const uint32_t *succ, uint32_t task,
+                                  uint32_t *n)
+{
+    const struct tg_host_task *at = &g->tasks.at[task];
+    bool last = (uint64_t)task + 1 == g->tasks.count;
+    *n = (last ? (uint32_t)g->n_edges : at[1].n_succ) - at->n_succ;
+    return succ + at->n_succ;
+}
+
+/* An heir for a task all of whose successors are others' heirs: a task where one of these parts again, perhaps
+ * after some that follow one by one. The first there is left to the core that comes to it. */
+static void choose_beyond(const struct tg_graph *g, const struct walk *w, const uint32_t *succ,
+                          const uint32_t *own, struct tg_task_desc *desc)
+{
+    enum { LOOKS = 64 };
+    for (uint32_t i = 0, looks = 0; i < desc->n_succ && looks < LOOKS; i++, looks++) {
+        uint32_t n = 1;
+        const uint32_t *next = own + i;
+        while (n == 1 && *next > w->t && looks++ < LOOKS)
+            next = successors(g, succ, *next, &n);
+        for (uint32_t k = 1; k < n && looks < LOOKS; k++, looks++) {
+            if (!is_free(g, w, next[k]))
+                continue;
+            set_bit(w->is_heir, next[k]);
+            set_bit(w->is_awaited, next[k]);
+            desc->next = next[k];
+            desc->n_parts |= TG_DESC_BEYOND;
+            return;
+        }
+    }
+}
 
 /* The heir of a task: the first of its successors that is nobody's heir yet. So each column of a grid has its
  * own tasks, whatever else they wait for. */
-static uint32_t choose_heir(const struct walk *w, const uint32_t *succ, uint32_t n)
+static void choose_heir(const struct tg_graph *g, const struct walk *w, const uint32_t *succ,
+                        const uint32_t *own, struct tg_task_desc *desc)
 {
-    for (uint32_t i = 0; w->is_heir != NULL && i < n; i++) {
-        uint64_t *word = &w->is_heir[succ[i] / 64], bit = (uint64_t)1 << succ[i] % 64;
-        if (*word & bit)
+    uint32_t n = desc->n_succ;
+    desc->next = n > 0 ? own[0] : 0;
+    if (w->is_heir == NULL)
+        return;
+    if (desc->fanin == 1 && has_bit(w->is_awaited, (uint32_t)w->t))
+        desc->n_parts |= TG_DESC_AWAITED;
+    for (uint32_t i = 0; i < n; i++) {
+        if (has_bit(w->is_heir, own[i]))
             continue;
-        *word |= bit;
-        return succ[i];
+        set_bit(w->is_heir, own[i]);
+        desc->next = own[i];
+        return;
     }
-    return n > 0 ? succ[0] : 0;
+    choose_beyond(g, w, succ, own, desc);
 }
 
 /* Makes the descriptors of the next n tasks, and lists those that are ready. */
@@ -145,7 +210,7 @@ static void make_descs(struct tg_graph *g, struct walk *w, uint64_t n, const uin
         if (desc.n_tensors + desc.n_scalars > 0)
             desc.args = tg_graph_args_offset(&g->args, w->chunk, task->args);
         desc.succ = first;
-        desc.next = choose_heir(w, succ + first, desc.n_succ);
+        choose_heir(g, w, succ, succ + first, &desc);
         if (task->fanin == 0)
             *w->ready[desc.task_class]++ = (uint32_t)w->t + 1;
         *to++ = desc;
@@ -161,7 +226,9 @@ static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const u
     struct walk w = {0};
     tg_status status = TG_OK;
     if (device->ops->cores_wait_at_tasks)
-        w.is_heir = calloc(g->tasks.count / 64 + 1, sizeof *w.is_heir);
+        w.is_heir = calloc(g->tasks.count / 64 + 1, 2 * sizeof *w.is_heir);
+    if (w.is_heir != NULL)
+        w.is_awaited = w.is_heir + g->tasks.count / 64 + 1;
     for (uint32_t c = 0; c < TG_CLASSES; ready += g->n_ready[c++])
         w.ready[c] = ready;
     while (w.t < g->tasks.count) {

@@ -110,6 +110,60 @@ TEST(each_column_of_a_grid_has_heirs_of_its_own)
     tg_graph_destroy(graph);
 }
 
+/* Tasks meet in one, another follows it, and behind that they part again. */
+TEST(where_tasks_meet_in_one_their_cores_wait_where_they_part)
+{
+    enum { WIDTH = 4, STEPS = 3, STEP = WIDTH + 2 };
+    struct tg_graph *graph = fake_graph();
+    const struct tg_task_desc *desc;
+    fake_ops.cores_wait_at_tasks = true;
+    fake_add(graph, VEC, STEP * STEPS);
+    for (uint64_t first = 0; first < STEP * STEPS; first += STEP) {
+        for (uint64_t k = 1; k <= WIDTH; k++) {
+            fake_edge(graph, first, first + k);
+            fake_edge(graph, first + k, first + STEP - 1);
+        }
+        if (first > 0)
+            fake_edge(graph, first - 1, first);
+    }
+    desc = descs(uploaded(graph));
+    for (uint32_t t = 0; t < STEP * STEPS; t++) {
+        uint32_t place = t % STEP;
+        bool waits = place > 1 && place <= WIDTH;
+        CHECK_EQ_U(desc[t].n_parts & TG_DESC_PARTS, 1);
+        CHECK(((desc[t].n_parts & TG_DESC_BEYOND) != 0) == (waits && t < STEP * (STEPS - 1)));
+        CHECK(((desc[t].n_parts & TG_DESC_AWAITED) != 0) == (waits && t >= STEP));
+        if (desc[t].n_parts & TG_DESC_BEYOND)
+            CHECK_EQ_U(desc[t].next, t + STEP);
+        else if (place <= 1)
+            CHECK_EQ_U(desc[t].next, place == 0 ? t + 1 : t + STEP - 2);
+    }
+    fake_ops.cores_wait_at_tasks = false;
+    tg_graph_destroy(graph);
+}
+
+TEST(an_heir_beyond_has_the_same_class_and_its_descriptor_is_still_to_be_made)
+{
+    struct tg_graph *graph = fake_graph();
+    const struct tg_task_desc *desc;
+    fake_ops.cores_wait_at_tasks = true;
+    fake_add(graph, VEC, 1); /* 0: comes last */
+    fake_add(graph, VEC, 3); /* 1 and 2 meet in 3 */
+    fake_add(graph, MAT, 2); /* 4, 5 */
+    fake_edge(graph, 1, 3);
+    fake_edge(graph, 2, 3);
+    fake_edge(graph, 3, 4);
+    fake_edge(graph, 3, 5);
+    fake_edge(graph, 3, 0);
+    desc = descs(uploaded(graph));
+    CHECK_EQ_U(desc[1].next, 3);
+    CHECK_EQ_U(desc[2].next, 3);
+    for (uint32_t t = 0; t < 6; t++)
+        CHECK_EQ_U(desc[t].n_parts, 1);
+    fake_ops.cores_wait_at_tasks = false;
+    tg_graph_destroy(graph);
+}
+
 TEST(claims_are_not_taken_for_predecessors)
 {
     struct tg_graph *graph = fake_graph();
