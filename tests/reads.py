@@ -35,6 +35,8 @@ ALLOWED = {
     "src/mpi/peers.c": {"fopen": "the state of a process, in /proc"},
     "src/comm/local.c": {"mmap": "memory that ranks share, a memfd of their launcher's"},
     "src/platform/cuda/cuda.c": {"mmap": "addresses without memory or a file"},
+    "src/platform/cuda/process/gpu_place.c": {"fopen": "the mappings of processes, in /proc",
+                                              "mmap": "addresses without memory or a file"},
     "src/platform/cuda/process/gpu_orchestrate.c": {"mmap": "memory without a file"},
     "src/platform/process/process.c": {"mmap": "device memory, a memfd of ours"},
     "src/platform/process/device/link.c": {"mmap": "device memory, a memfd of the host's"},

@@ -383,18 +383,21 @@ static tg_status open_once(const struct tg_platform_config *config, struct tg_cu
     return TG_OK;
 }
 
-/* The addresses of both processes are random, so once in a while they overlap, and the next process
- * has others. */
+/* The device's process leaves out the addresses that the host used when it looked (gpu_place.c). The host may
+ * have taken more since then, or not be shown to it; the addresses of both processes are random, so the next
+ * process has others. If it has the same, another one would have them too. */
 static tg_status open_gpu(const struct tg_platform_config *config, void **state,
                           struct tg_error *error)
 {
-    enum { TRIES = 2 };
+    enum { TRIES = 4 };
     struct tg_cuda *c = NULL;
+    uint64_t last = 0;
     tg_status status = probe(error);
     for (int tries = 1; status == TG_OK; tries++) {
         status = open_once(config, &c, error);
-        if (status != TG_OK || reserve_hidden(c) || tries == TRIES)
+        if (status != TG_OK || reserve_hidden(c) || tries == TRIES || c->process.hidden_at == last)
             break;
+        last = c->process.hidden_at;
         close_gpu(c);
     }
     if (status == TG_OK)

@@ -100,12 +100,13 @@ tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform
     tg_status status = make_memory(process, error);
     process->load_seconds = config->load_seconds;
     process->watch = config->watch;
+    /* Before the device starts: a GPU's memory is not to lie where the host has this mapping. */
+    if (status == TG_OK && mapped)
+        status = map_memory(process, error);
     if (status == TG_OK)
         status = tg_process_start(process, config, error);
     if (status == TG_OK)
         status = take_over(process, error);
-    if (status == TG_OK && mapped)
-        status = map_memory(process, error);
     if (status == TG_OK && process->rings_at != 0)
         status = map_rings(process, error);
     return status;

@@ -19,8 +19,10 @@
  *   TASKGLASS_FAKE_CUDA_MULTIPROCESSORS=128       number of multiprocessors
  *   TASKGLASS_FAKE_CUDA_CAPABILITY=90             compute capability 9.0
  *   TASKGLASS_FAKE_CUDA_MEMORY=BYTES              size of the GPU's memory
- *   TASKGLASS_FAKE_CUDA_PLACE=FILE                memory begins at the address in FILE, for the one process that
- *                                                 finds it first and removes it
+ *   TASKGLASS_FAKE_CUDA_PLACE=FILE                memory begins at the address in FILE if that is free, for the
+ *                                                 one process that finds FILE first; it removes FILE, makes
+ *                                                 FILE.used if the address was free, and then goes on once
+ *                                                 somebody has removed that, or after ten seconds
  *   TASKGLASS_FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call returns error 2 from the first time on
  *   TASKGLASS_FAKE_CUDA_DEAF=3                    after every third run, the kernel waits for the next one,
  *                                                 does not take it, and leaves

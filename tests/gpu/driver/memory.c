@@ -91,22 +91,34 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *all)
  * own there. */
 static uint64_t next_place = UINT64_C(0x200000000000);
 
-/* Where the next allocation begins: at `otherwise`, or where the first one of the process is to be. */
-static uint64_t place(uint64_t otherwise)
+/* Where the first allocation of this process is to begin, or 0: nowhere in particular. */
+static uint64_t told_place(const char *path)
 {
-    const char *path = getenv("TASKGLASS_FAKE_CUDA_PLACE");
     FILE *file = path ? fopen(path, "r") : NULL;
-    unsigned long long told;
-    bool is_told = file != NULL && fscanf(file, "%llx", &told) == 1;
-    if (file != NULL)
-        fclose(file);
-    if (!is_told)
-        return otherwise;
+    unsigned long long told = 0;
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%llx", &told) != 1)
+        told = 0;
+    fclose(file);
     unlink(path);
-    return told - GUARD;
+    return told;
 }
 
-/* Puts the memory between inaccessible pages, so that a write past the end is a fault. */
+/* Says that the memory is where it was to be, and lets somebody act before the host learns of it. */
+static void say_used(const char *path)
+{
+    char used[4096];
+    snprintf(used, sizeof used, "%s.used", path);
+    FILE *file = fopen(used, "w");
+    if (file != NULL)
+        fclose(file);
+    for (int i = 0; i < 10000 && access(used, F_OK) == 0; i++)
+        usleep(1000);
+}
+
+/* Puts the memory between inaccessible pages, so that a write past the end is a fault. Like NVIDIA's driver it
+ * takes addresses that are free in this process: the system goes elsewhere if the wanted ones are not. */
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
     FAKE_ENTER();
@@ -115,8 +127,10 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
     if (size == 0)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
+    const char *path = getenv("TASKGLASS_FAKE_CUDA_PLACE");
+    uint64_t told = told_place(path);
     bool fits = whole <= total() - in_use;
-    next_place = place(next_place);
+    next_place = told ? told - GUARD : next_place;
     char *map = fits ? mmap((void *)(uintptr_t)next_place, whole + 2 * GUARD, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                      : MAP_FAILED;
@@ -129,6 +143,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
         fits = false;
     }
     pthread_mutex_unlock(&lock);
+    if (fits && told && *address == told)
+        say_used(path);
     return fits ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a GPU: chooses it, its cores and memory, and lays out the memory shared with the host. */
 #include "device/engine.h"
+#include "platform/cuda/process/gpu_place.h"
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <errno.h>
@@ -152,10 +153,23 @@ static tg_status open_context(struct tg_cuda_device *d, char *why, size_t size)
     return result == CUDA_SUCCESS ? TG_OK : tg_cuda_failed(result, "open the GPU", why, size);
 }
 
-/* Allocates the GPU's memory and clears it, because new device memory is zero on every platform. */
-static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why, size_t size)
+/* At addresses that the host does not use. If those that are kept free of it are what is missing, anywhere:
+ * then the host opens another process, or lives with it. */
+static CUresult place_memory(struct tg_cuda_device *d, uint64_t bytes, int32_t host_pid)
 {
-    CUresult result = tg_cuda.alloc(&d->memory, bytes);
+    struct tg_cuda_kept kept;
+    CUresult result;
+    tg_cuda_keep_clear(&kept, host_pid);
+    result = tg_cuda.alloc(&d->memory, bytes);
+    tg_cuda_keep_no_more(&kept);
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? tg_cuda.alloc(&d->memory, bytes) : result;
+}
+
+/* Allocates the GPU's memory and clears it, because new device memory is zero on every platform. */
+static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, int32_t host_pid, char *why,
+                             size_t size)
+{
+    CUresult result = place_memory(d, bytes, host_pid);
     if (result == CUDA_SUCCESS)
         result = tg_cuda_finish_write(tg_cuda.set(d->memory, 0, bytes));
     d->memory_size = bytes;
@@ -253,7 +267,7 @@ tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init
     if (status == TG_OK)
         status = open_context(d, why, size);
     if (status == TG_OK)
-        status = take_memory(d, init->memory, why, size);
+        status = take_memory(d, init->memory, init->host_pid, why, size);
     if (status == TG_OK)
         status = lay_out(d, init, why, size);
     return status;
