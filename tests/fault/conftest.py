@@ -92,7 +92,8 @@ class Program:
             env={**kept, **ENVIRONMENT, MARK: self.mark, **(environment or {})}, **options)
 
     def device(self):
-        """Waits for the process of the device; None if the program ended without one."""
+        """Waits for the process of the device; None if the program ended without one. A GPU may get another one
+        until the device is open (device_after)."""
         def look():
             if self.process.poll() is not None:
                 return -1
@@ -101,28 +102,32 @@ class Program:
         pid = wait_until(look)
         return pid if pid > 0 else None
 
-    def kill_device(self, seconds):
-        """Kills the device's process `seconds` after it has appeared. A GPU whose memory lies where the host has
-        some is opened again, by another process; then that one is killed."""
+    def device_after(self, wait, number=0):
+        """Calls wait(pid) with the device's process, and then sends it the signal; 0 is none. Returns its number.
+        If the host has something at the addresses that the driver chose for a GPU's memory, it ends the process and
+        starts another one; then all of this is about that one."""
         while True:
             pid = self.device()
-            assert pid is not None
-            time.sleep(seconds)
-            try:
-                os.kill(pid, signal.SIGKILL)
-                return
-            except ProcessLookupError:
-                assert self.process.poll() is None, self.end()
+            assert pid is not None, self.end()
+            wait(pid)
+            with contextlib.suppress(ProcessLookupError):
+                if pid in dict(processes_with(self.mark)):
+                    os.kill(pid, number)
+                    return pid
+            assert self.process.poll() is None, self.end()
+
+    def kill_device(self, seconds):
+        """Kills the device's process `seconds` after it has appeared."""
+        self.device_after(lambda _: time.sleep(seconds), signal.SIGKILL)
 
     def running(self):
         """The process of the device, after it has begun to run tasks."""
-        pid = self.device()
-        assert pid is not None
-        if SLOW_TO_OPEN:
-            time.sleep(1.5)  # the process does not show what the GPU does
-        else:
-            assert wait_until(lambda: is_under_way(pid) or self.process.poll() is not None)
-        return pid
+        def wait(pid):
+            if SLOW_TO_OPEN:
+                time.sleep(1.5)  # the process does not show what the GPU does
+            else:
+                assert wait_until(lambda: is_under_way(pid) or self.process.poll() is not None)
+        return self.device_after(wait)
 
     def at_gate(self, place):
         """Waits until the workload `gate` says that it has stopped there."""

@@ -470,8 +470,8 @@ def test_a_recorder_waits_for_a_host_that_is_stopped(start, tg, tmp_path, who, p
     for seconds in (PAUSE, 4 * PAUSE, 16 * PAUSE):
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         program = start(*RECORDED, "--platform", platform, "--runtime", runtime)
-        device = program.device()
         assert begun(tmp_path)
+        device = program.device()  # not before: a GPU may be opened again by another process
         pids = [program.process.pid] + ([device] if who != "host" else [])
         send(signal.SIGSTOP, *pids)
         time.sleep(seconds)
