@@ -47,6 +47,9 @@ if DRIVER in os.environ:
     ENVIRONMENT[DRIVER] = os.environ[DRIVER]
 if GPU:
     ENVIRONMENT["TASKGLASS_DEVICE_MEMORY"] = "2G"
+    # Seconds until a core gives up waiting for the host. Where other programs share the GPU it gives each a slice of
+    # time in turn, and so all copies for the host take long. A run that hangs ends earlier, by its --timeout.
+    ENVIRONMENT["TASKGLASS_DUMP_WAIT"] = "120"
 
 # What the tests run is not noted in the user's home, and what the user has run is not known to them.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="taskglass_test_state_")
