@@ -38,6 +38,18 @@ TEST_FN_ int contract_rounds(int n, int few)
     return platform->slow_to_open && n > few ? few : n;
 }
 
+/* True on a real GPU: it opens slowly, and the kernels of all devices on it take turns. There a test leaves out
+ * what shows nothing more about a GPU, for the same reason and with the same variables as the suites in Python
+ * (SPARING in tests/platforms.py). */
+TEST_FN_ bool contract_is_sparing(void)
+{
+    const char *sparing = getenv("TASKGLASS_TEST_SPARING"), *whole = getenv("TASKGLASS_TEST_WHOLE");
+    bool is_whole = whole != NULL && *whole != '\0' && strcmp(whole, "0") != 0;
+    if (!platform->slow_to_open || is_whole)
+        return false;
+    return sparing != NULL ? strcmp(sparing, "1") == 0 : getenv("TASKGLASS_CUDA_DRIVER") == NULL;
+}
+
 /* `seconds`, or ten times that on a platform where everything takes longer. */
 TEST_FN_ double contract_seconds(double seconds)
 {
