@@ -118,7 +118,9 @@ TG_INLINE void tg_record_describe(struct tg_record *r, const struct tg_subject *
     r->reserved[0] = r->reserved[1] = 0;
 }
 
-TG_INLINE void tg_record_describe_tensor(struct tg_record *r, const struct tg_tensor *t)
+/* `bytes` and `contiguous` are the tensor's. */
+TG_INLINE void tg_record_describe_view(struct tg_record *r, const struct tg_tensor *t,
+                                       uint64_t bytes, bool contiguous)
 {
     r->dtype = t->dtype;
     r->ndim = t->ndim;
@@ -128,9 +130,15 @@ TG_INLINE void tg_record_describe_tensor(struct tg_record *r, const struct tg_te
         r->shape[i] = t->shape[i];
         r->strides[i] = t->strides[i];
     }
-    r->bytes = tg_bytes_of(t->dtype, tg_tensor_numel(t));
-    if (tg_tensor_contiguous(t))
+    r->bytes = bytes;
+    if (contiguous)
         r->flags = (uint16_t)(r->flags | TG_RECORD_CONTIGUOUS);
+}
+
+TG_INLINE void tg_record_describe_tensor(struct tg_record *r, const struct tg_tensor *t)
+{
+    tg_record_describe_view(r, t, tg_bytes_of(t->dtype, tg_tensor_numel(t)),
+                            tg_tensor_contiguous(t));
 }
 
 TG_INLINE void tg_record_describe_scalar(struct tg_record *r, const struct tg_scalar *s)

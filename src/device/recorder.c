@@ -9,7 +9,8 @@
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 
-/* Records with more bytes than this take longer to make than it takes to read the clock. */
+/* Records with more bytes than this take longer to make than it takes to read the clock, and their payload
+ * is worth telling the host at once. */
 enum { SHORT_BYTES = 4096 };
 
 TG_FN static void describe(struct tg_record *r, struct tg_stream *s, const struct tg_subject *a)
@@ -19,43 +20,56 @@ TG_FN static void describe(struct tg_record *r, struct tg_stream *s, const struc
     tg_record_describe(r, a);
     r->sequence = s->recorded;
     r->stream = (uint16_t)s->index;
-    r->core = s->lane->index;
+    r->core = s->core;
     r->time = s->now;
 }
 
 TG_FN static enum tg_want wanted(struct tg_stream *s, const struct tg_subject *a)
 {
+    if (s->wants_same)
+        return s->want;
     return tg_wanted(s->setup, TG_DEVICE_PTR(const uint8_t, s->setup->kernel_filters), a,
                      s->matched);
 }
 
-TG_FN static void tell_matched(struct tg_stream *s)
-{
-    for (uint32_t f = 0; f < s->setup->n_filters; f++)
-        tg_store_relaxed_host(&s->head->matched[f], s->matched[f]);
-}
-
 TG_FN static void count_loss(struct tg_stream *s)
 {
-    if (s->setup->policy == TG_POLICY_BLOCK)
-        tg_stream_add(s, lost_gave_up, 1);
+    if (s->policy == TG_POLICY_BLOCK)
+        s->lost_gave_up++;
     else
-        tg_stream_add(s, lost_full, 1);
+        s->lost_full++;
+    s->untold = true;
+}
+
+/* The host learns at once that a record is being made, so that it can count those that a device which dies
+ * has not finished, and sees which lane waits for it. */
+TG_FN static struct tg_record *begin_record(struct tg_engine *e, struct tg_stream *s)
+{
+    struct tg_record *r;
+    if (s->is_long)
+        tg_stream_tell(s);
+    tg_stream_add(s, attempted, 1);
+    r = tg_stream_slot(e, s);
+    if (r == 0)
+        count_loss(s);
+    return r;
+}
+
+TG_FN static void end_record(struct tg_stream *s)
+{
+    s->recorded++;
+    tg_stream_put(s);
 }
 
 TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s,
                                 const struct tg_subject *a, const struct tg_scalar *scalar)
 {
-    struct tg_record *r = tg_stream_slot(e, s);
-    tg_stream_add(s, attempted, 1);
-    if (r == 0) {
-        count_loss(s);
+    struct tg_record *r = begin_record(e, s);
+    if (r == 0)
         return;
-    }
     describe(r, s, a);
     tg_record_describe_scalar(r, scalar);
-    tg_stream_add(s, recorded, 1);
-    tg_stream_publish(s);
+    end_record(s);
 }
 
 /* ── payloads ──────────────────────────────────────────────────────────────────────────── */
@@ -63,7 +77,9 @@ TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s,
 /* A tensor being recorded, and how far its bytes have been hashed. */
 struct content {
     const struct tg_tensor *tensor;
+    const char *from;
     uint64_t bytes;
+    bool contiguous;
     bool straight; /* one contiguous run of whole bytes */
     struct tg_hash hash;
 };
@@ -72,19 +88,15 @@ TG_FN static struct content content_of(const struct tg_tensor *t)
 {
     struct content c;
     int64_t n = tg_tensor_numel(t);
+    uint32_t bits = tg_bits_of(t->dtype);
     c.tensor = t;
+    c.from = TG_DEVICE_PTR(const char, t->addr) + t->start * (int64_t)bits / 8;
     c.bytes = tg_bytes_of(t->dtype, n);
+    c.contiguous = tg_tensor_contiguous(t);
     /* A 4-bit view may begin or end in the middle of a byte, whose other half is not part of it. */
-    c.straight =
-        tg_tensor_contiguous(t) && (tg_bits_of(t->dtype) >= 8 || (t->start % 2 == 0 && n % 2 == 0));
+    c.straight = c.contiguous && (bits >= 8 || (t->start % 2 == 0 && n % 2 == 0));
     tg_hash_init(&c.hash);
     return c;
-}
-
-TG_FN static const char *content_at(const struct content *c, uint64_t offset)
-{
-    int64_t start = c->tensor->start * (int64_t)tg_bits_of(c->tensor->dtype) / 8;
-    return TG_DEVICE_PTR(const char, c->tensor->addr) + start + offset;
 }
 
 /* Packs and hashes the logical bytes [offset, offset + size); both are multiples of 64 except at
@@ -97,9 +109,9 @@ TG_FN static void take(struct tg_stream *s, struct content *c, char *to, uint64_
     if (!c->straight)
         tg_target_gather(&c->hash, to, c->tensor, offset, size);
     else if (to)
-        tg_target_hash_copy(&c->hash, to, content_at(c, offset), size);
+        tg_target_hash_copy(&c->hash, to, c->from + offset, size);
     else
-        tg_target_hash(&c->hash, content_at(c, offset), size);
+        tg_target_hash(&c->hash, c->from + offset, size);
 }
 
 TG_FN static void finish(struct tg_record *r, const struct content *c, uint16_t more_flags)
@@ -108,8 +120,16 @@ TG_FN static void finish(struct tg_record *r, const struct content *c, uint16_t 
     r->flags = (uint16_t)(r->flags | TG_RECORD_HASHED | more_flags);
 }
 
-/* `r` is the first slot. Publishes each piece as soon as it is ready, so that the host writes one
- * while the next is copied. If there is no room for a piece, the payload ends there. */
+TG_FN static void describe_tensor(struct tg_record *r, struct tg_stream *s,
+                                  const struct tg_subject *a, const struct content *c)
+{
+    describe(r, s, a);
+    tg_record_describe_view(r, c->tensor, c->bytes, c->contiguous);
+}
+
+/* `r` is the first slot, and describes the tensor. Tells the host of each piece as soon as it is ready, so
+ * that the host writes one while the next is copied. If there is no room for a piece, the payload ends
+ * there. */
 TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
                                  const struct tg_subject *a, struct content *c, struct tg_record *r)
 {
@@ -123,8 +143,7 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
             count_loss(s);
             return; /* the slot stays for the next record */
         }
-        describe(r, s, a);
-        tg_record_describe_tensor(r, c->tensor);
+        r->time = s->now ? s->now : (s->now = tg_target_now());
         r->value = offset;
         if (room && size > 0) {
             r->position = position;
@@ -134,49 +153,47 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
         if (!room || size == left)
             break;
         r->flags = (uint16_t)(r->flags | flags | TG_RECORD_MORE);
-        tg_stream_publish(s);
+        tg_stream_put(s);
+        tg_stream_tell(s);
         offset += size;
         r = tg_stream_slot(e, s);
         if (r == 0) { /* the host ends the record where the pieces stop */
-            tg_stream_add(s, truncated, 1);
-            tg_stream_add(s, recorded, 1);
+            s->truncated++;
+            s->recorded++;
+            s->untold = true;
             return;
         }
+        describe_tensor(r, s, a, c);
     }
     if (r->stored < c->bytes - offset) {
         take(s, c, 0, offset, c->bytes - offset);
         flags = (uint16_t)(flags | TG_RECORD_TRUNCATED);
-        tg_stream_add(s, truncated, 1);
+        s->truncated++;
     }
     finish(r, c, flags);
-    tg_stream_add(s, recorded, 1);
-    tg_stream_publish(s);
+    end_record(s);
+    s->is_long = c->bytes > SHORT_BYTES;
 }
 
 TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s,
                                 const struct tg_subject *a, const struct tg_tensor *t,
                                 enum tg_want want)
 {
-    struct tg_record *r = tg_stream_slot(e, s);
+    struct tg_record *r = begin_record(e, s);
     struct content c;
-    tg_stream_add(s, attempted, 1);
-    if (r == 0) {
-        count_loss(s);
+    if (r == 0)
         return;
-    }
     c = content_of(t);
+    describe_tensor(r, s, a, &c);
     if (want == TG_WANT_PAYLOAD) {
         record_payload(e, s, a, &c, r);
         return;
     }
-    describe(r, s, a);
-    tg_record_describe_tensor(r, t);
     if (want == TG_WANT_HASH) {
         take(s, &c, 0, 0, c.bytes);
         finish(r, &c, 0);
     }
-    tg_stream_add(s, recorded, 1);
-    tg_stream_publish(s);
+    end_record(s);
 }
 
 /* ── stages ────────────────────────────────────────────────────────────────────────────── */
@@ -185,7 +202,6 @@ TG_FN static void record_tensors(struct tg_engine *e, struct tg_stream *s, struc
                                  const uint64_t *stored)
 {
     for (uint32_t i = 0; i < a->desc->n_tensors; i++, stored += tg_stored_words(*stored)) {
-        struct tg_tensor tensor;
         enum tg_want want;
         a->index = i;
         a->role = a->desc->roles >> (2 * i) & 3;
@@ -194,8 +210,8 @@ TG_FN static void record_tensors(struct tg_engine *e, struct tg_stream *s, struc
         want = wanted(s, a);
         if (want == TG_WANT_NOTHING)
             continue;
-        tg_stored_get(stored, &tensor);
-        record_tensor(e, s, a, &tensor, want);
+        tg_stored_get(stored, &s->tensor);
+        record_tensor(e, s, a, &s->tensor, want);
     }
 }
 
@@ -218,15 +234,16 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
     struct tg_subject a;
     const char *args;
     s->now = began;
-    a.desc = &e->desc[task];
+    a.desc = &TG_TARGET_NEAR(e, desc)[task];
     a.stage = stage;
     a.index = a.role = 0;
     args = e->payload + a.desc->args;
     record_tensors(e, s, &a, tg_stored_tensors(args, a.desc->n_scalars));
     if (stage == TG_BEFORE_DISPATCH)
         record_scalars(e, s, &a, tg_stored_scalars(args));
-    tell_matched(s);
-    tg_stream_add(s, record_ns, tg_target_now() - began);
+    s->record_ns += tg_target_now() - began;
+    if (s->untold)
+        tg_stream_tell(s);
 }
 
 TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *s, const struct tg_task_desc *desc,
@@ -242,21 +259,17 @@ TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *s, const struct
     if (wanted(s, &a) == TG_WANT_NOTHING)
         return;
     s->now = began;
-    r = tg_stream_slot(e, s);
-    tg_stream_add(s, attempted, 1);
-    if (r == 0) {
-        count_loss(s);
-        return;
+    r = begin_record(e, s);
+    if (r) {
+        describe(r, s, &a);
+        r->core = 0; /* no lane */
+        r->flags = TG_RECORD_READ;
+        r->dtype = element->dtype;
+        r->data_ptr = element->addr;
+        r->start = element->start;
+        r->value = bits;
+        end_record(s);
     }
-    describe(r, s, &a);
-    r->core = 0; /* no lane */
-    r->flags = TG_RECORD_READ;
-    r->dtype = element->dtype;
-    r->data_ptr = element->addr;
-    r->start = element->start;
-    r->value = bits;
-    tg_stream_add(s, recorded, 1);
-    tg_stream_publish(s);
-    tell_matched(s);
-    tg_stream_add(s, record_ns, tg_target_now() - began);
+    s->record_ns += tg_target_now() - began;
+    tg_stream_tell(s);
 }

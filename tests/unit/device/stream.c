@@ -131,7 +131,7 @@ static bool finds_room(const struct host *host)
     struct tg_stream stream = open_stream();
     pthread_t thread;
     bool found;
-    setup.policy = TG_POLICY_BLOCK;
+    stream.policy = TG_POLICY_BLOCK;
     setup.wait_limit_ns = 16000000;
     setup.pulse = (uint64_t)(uintptr_t)&pulse;
     setup.pulse_ns = 1000000;
@@ -183,6 +183,69 @@ TEST(what_the_device_shows_is_sealed)
     CHECK_EQ_U(tg_current_buffer(current), TG_NO_BUFFER);
     REQUIRE(tg_word_open(memory.head.ready_tail, &tail));
     CHECK_EQ_U(tail, 1);
+}
+
+/* ── telling the host ──────────────────────────────────────────────────────────────────── */
+
+static uint32_t told_of(void)
+{
+    uint64_t current;
+    return tg_word_open(memory.head.current, &current) ? tg_current_count(current) : UINT32_MAX;
+}
+
+static void put(struct tg_stream *stream)
+{
+    REQUIRE(tg_stream_slot(&engine, stream) != NULL);
+    stream->recorded++;
+    tg_stream_put(stream);
+}
+
+TEST(records_are_told_together)
+{
+    struct tg_stream stream = open_stream();
+    put(&stream);
+    put(&stream);
+    CHECK_EQ_U(told_of(), 0);
+    CHECK_EQ_U(memory.head.recorded, 0);
+    tg_stream_tell(&stream);
+    CHECK_EQ_U(told_of(), 2);
+    CHECK_EQ_U(memory.head.recorded, 2);
+}
+
+TEST(a_full_buffer_is_told_at_once)
+{
+    struct tg_stream stream = open_stream();
+    uint64_t tail;
+    for (uint32_t i = 0; i < PER_BUFFER; i++)
+        put(&stream);
+    REQUIRE(tg_word_open(memory.head.ready_tail, &tail));
+    CHECK_EQ_U(tail, 1);
+}
+
+TEST(records_are_told_before_their_stream_waits)
+{
+    struct tg_stream stream = open_stream();
+    for (int i = 0; i < 4; i++)
+        CHECK(has_room(&stream));
+    put(&stream);
+    stream.policy = TG_POLICY_BLOCK;
+    setup.pulse = (uint64_t)(uintptr_t)&pulse;
+    setup.wait_limit_ns = 0;
+    CHECK(!has_room(&stream));
+    CHECK_EQ_U(told_of(), 1);
+}
+
+TEST(a_piece_is_where_its_cursor_says)
+{
+    static const uint64_t sizes[] = {64, 192, 1, 256, 200, 100, 65, 256, 128, 256};
+    struct tg_stream stream = open_stream();
+    stream.policy = TG_POLICY_OVERWRITE;
+    for (size_t i = 0; i < 10 * sizeof sizes / sizeof sizes[0]; i++) {
+        uint64_t size = sizes[i % (sizeof sizes / sizeof sizes[0])], position;
+        REQUIRE(tg_stream_reserve(&engine, &stream, size, &position));
+        CHECK(tg_stream_at(&stream, position) == memory.arena + position % ARENA);
+        CHECK(position % ARENA + size <= ARENA);
+    }
 }
 
 TEST_MAIN()
