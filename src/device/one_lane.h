@@ -71,5 +71,9 @@ TG_FN static inline void tg_target_keep(uint32_t lanes, uint32_t lane, uint32_t 
 }
 /* A task that has run has ended. */
 TG_FN static inline void tg_target_end_kernel(void) {}
+TG_FN static inline struct tg_stream *tg_target_stream(const struct tg_worker *lane)
+{
+    return lane->stream;
+}
 
 #endif

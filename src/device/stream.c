@@ -74,7 +74,7 @@ TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *set
 
 TG_FN struct tg_stream *tg_stream_of(struct tg_engine *e, struct tg_worker *lane)
 {
-    struct tg_stream *s = lane->stream;
+    struct tg_stream *s = tg_target_stream(lane);
     if (s->head == 0)
         tg_stream_open(s, e->record, lane->index, lane);
     return s;

@@ -51,6 +51,9 @@
  *     void tg_target_keep(lanes, lane, task)   the worker goes on with the task that this lane looked at
  *     void tg_target_end_kernel(void)     waits for the end of a kernel that tg_target_run left running
  *
+ *   recording   A core that is more than one thread has its stream where all of them can read it fastest.
+ *     struct tg_stream *tg_target_stream(lane)        the lane's stream; this lane calls
+ *
  *   telling     What the host is shown of a worker: in memory that both have or, on a GPU, across a
  *               bus, where a store is cheap, a load is not, and fewer are better.
  *     void tg_target_say_running(status, now)         what the worker does now

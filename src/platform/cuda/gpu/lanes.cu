@@ -57,6 +57,7 @@ TG_FN void tg_lanes_begin(struct tg_engine *e, const struct tg_worker *w)
     near->mixes = e->mixes;
     near->chains = tg_chain_is_possible(e);
     near->kept = TG_NO_TASK;
+    near->stream.head = 0; /* not open */
     for (uint32_t i = 0; i < TG_NEAR_KERNELS; i++)
         near->number[i] = TG_NO_KERNEL;
     for (uint32_t i = 0; i < 2; i++) { /* no other call changes this part */

@@ -20,6 +20,8 @@
 #ifndef TG_CUDA_GPU_TARGET_IMPL_H
 #define TG_CUDA_GPU_TARGET_IMPL_H
 
+#include "device/stream.h"
+
 /* Idle workers poll for the end of the run; nothing wakes them. */
 #define TG_TARGET_SLEEPERS_LOOK 1
 /* Many blocks look at a queue at the same time; in a line they do not compete. */
@@ -171,6 +173,7 @@ struct tg_near {
     uint32_t kept;                          /* the successor that the worker keeps, or TG_NO_TASK */
     uint32_t kept_at;                       /* in `look` */
     __align__(16) struct tg_task_desc last; /* of a chain (chain.cu) */
+    struct tg_stream stream;                /* the lane's, while something is recorded */
     /* What the lanes look at: one each, and one each that they will look at next. */
     __align__(16) struct tg_task_desc look[2 * TG_TARGET_LANES];
     __align__(16) struct tg_dep window[TG_WINDOW]; /* see tg_target_dep */
@@ -403,6 +406,13 @@ TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx
     order->kernel = kernel;
     order->ctx = *ctx;
     tg_order_have_done(TG_ORDER_CALL);
+}
+
+/* ── recording ─────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static inline struct tg_stream *tg_target_stream(const struct tg_worker *lane)
+{
+    return tg_has_near() ? &tg_orders()->near.stream : lane->stream;
 }
 
 /* For the call that is given next. */
