@@ -284,6 +284,7 @@ TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker)
     else
         tg_core_loop_served(e, w);
     w = tg_role_lane(e, w);
+    tg_target_told(); /* the host counts on it once the run is over */
     tg_target_say_idle(w->status, w->finished);
     return tg_sub_acq_rel(&e->active, 1u) == 1;
 }

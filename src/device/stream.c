@@ -144,6 +144,7 @@ TG_FN static uint64_t current(const struct tg_stream *s)
 
 TG_FN static void show_current(struct tg_stream *s)
 {
+    tg_target_told(); /* or an older value could come after this one */
     tg_store_release_host(&s->head->current, current(s)); /* W1 */
 }
 
@@ -211,6 +212,8 @@ TG_FN static void tell_counters(struct tg_stream *s)
 TG_FN void tg_stream_tell(struct tg_stream *s)
 {
     s->untold = s->is_long = false;
+    if (tg_target_tell(s, current(s))) /* W1 */
+        return;
     tell_counters(s);
     show_current(s);
 }

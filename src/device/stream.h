@@ -15,6 +15,7 @@
 
 #include "common/select.h"
 #include "device/engine.h"
+#include <stddef.h>
 
 struct tg_stream {
     struct tg_stream_head *head; /* 0: not opened in this run */
@@ -48,12 +49,20 @@ struct tg_stream {
     enum tg_want want;
     bool untold;  /* there are records or losses that the host was not told of */
     bool is_long; /* and one of them has a long payload */
-    /* counters, with copies in the head */
+    /* counters, with copies in the head, in the same order */
     uint64_t attempted, recorded, lost_full, lost_gave_up, truncated, record_ns, wait_ns;
     uint64_t matched[TG_MAX_FILTERS];
     struct tg_tensor tensor; /* the one being recorded */
     struct tg_record staged; /* TG_TARGET_STAGES_RECORDS: the record being made */
 };
+
+/* The counters from `recorded` on: the recorder tells them with its records. */
+enum { TG_STREAM_COUNTERS = 6 + TG_MAX_FILTERS };
+TG_WIRE_ASSERT(offsetof(struct tg_stream, matched) + sizeof(uint64_t[TG_MAX_FILTERS]) ==
+               offsetof(struct tg_stream, recorded) + sizeof(uint64_t[TG_STREAM_COUNTERS]));
+TG_WIRE_ASSERT(offsetof(struct tg_stream_head, matched) -
+                   offsetof(struct tg_stream_head, recorded) ==
+               offsetof(struct tg_stream, matched) - offsetof(struct tg_stream, recorded));
 
 /* Opens stream number `index` of the setup at its beginning. */
 TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
@@ -78,7 +87,8 @@ TG_FN char *tg_stream_at(const struct tg_stream *s, uint64_t position);
 /* The record in the slot is complete. The host is told no later than when its buffer is full, or before
  * the stream waits for the host. */
 TG_FN void tg_stream_put(struct tg_stream *s);
-/* Lets the host read the records that were put, and the arena up to `written`, and tells the counters. */
+/* Lets the host read the records that were put, and the arena up to `written`, and tells the counters. It
+ * may happen behind the caller's back, but in order, and before a kernel that is called later. */
 TG_FN void tg_stream_tell(struct tg_stream *s);
 /* Puts the record and lets the host read it. */
 TG_FN void tg_stream_publish(struct tg_stream *s);

@@ -51,8 +51,13 @@
  *     void tg_target_keep(lanes, lane, task)   the worker goes on with the task that this lane looked at
  *     void tg_target_end_kernel(void)     waits for the end of a kernel that tg_target_run left running
  *
- *   recording   A core that is more than one thread has its stream where all of them can read it fastest.
+ *   recording   A core that is more than one thread has its stream where all of them can read it fastest,
+ *               and another thread of it can wait for the host's memory.
  *     struct tg_stream *tg_target_stream(lane)        the lane's stream; this lane calls
+ *     bool tg_target_tell(s, current)     tells the host the stream's counters, then releases `current`,
+ *                                         perhaps behind the caller's back: in order with other calls, and
+ *                                         before a kernel that is called later. False: the caller does it
+ *     void tg_target_told(void)           waits until that has happened
  *
  *   telling     What the host is shown of a worker: in memory that both have or, on a GPU, across a
  *               bus, where a store is cheap, a load is not, and fewer are better.

@@ -39,7 +39,7 @@ __device__ void tg_block_init(void)
             o->joint[i] = o->alone[i] = 0;
         }
         o->given = 0;
-        o->runs = 0;
+        o->runs = o->tells = 0;
         o->lanes.walking = 0;
         o->near.kept = TG_NO_TASK;
     }
@@ -337,8 +337,32 @@ __device__ static __forceinline__ void call_next(struct tg_orders *o, uint32_t s
     TG_BARRIER();
 }
 
-/* An order that the leader waits for. Returns false if it was the last. */
-__device__ static __noinline__ bool have_done(struct tg_orders *o, uint32_t slot)
+/* Tells the host the counters of the leader's stream, and then of its records: by one warp, whose stores are
+ * together a few lines of the host's memory. The leader may count on meanwhile; each word is whole. */
+__device__ static void tell(uint64_t current)
+{
+    const struct tg_stream *s = &tg_orders()->near.stream;
+    struct tg_stream_head *head = s->head;
+    if (threadIdx.x < TG_STREAM_COUNTERS)
+        tg_store_relaxed_host(&head->recorded + threadIdx.x,
+                              tg_load_relaxed(&s->recorded + threadIdx.x));
+    if (threadIdx.x == 0)
+        tg_store_release_host(&head->current, current); /* W1 */
+}
+
+/* Tells the host what the leader does not wait for yet; later orders come after it. */
+__device__ static void tell_next(struct tg_orders *o, uint32_t slot)
+{
+    if (threadIdx.x < 32)
+        tell(o->current[slot]);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        tg_barrier_arrive(&o->done[slot]);
+    TG_BARRIER();
+}
+
+/* An order that the leader waits for, or a TG_ORDER_TELL. Returns false if it was the last. */
+__device__ static __noinline__ bool carry_out(struct tg_orders *o, uint32_t slot)
 {
     const struct tg_target_order *order = &o->call[slot];
     switch (order->kind) {
@@ -357,6 +381,9 @@ __device__ static __noinline__ bool have_done(struct tg_orders *o, uint32_t slot
     case TG_ORDER_FILL:
         tg_block_fill();
         break;
+    case TG_ORDER_TELL:
+        tell_next(o, slot);
+        return true;
     default:
         return false;
     }
@@ -374,7 +401,7 @@ __device__ void tg_block_crew(void)
         first = *(const ulonglong2 *)&o->call[slot].kernel;
         if ((uint32_t)first.y == TG_ORDER_CALL_NEXT)
             call_next(o, slot, (tg_kernel_fn)first.x);
-        else if (!have_done(o, slot))
+        else if (!carry_out(o, slot))
             return;
     }
 }

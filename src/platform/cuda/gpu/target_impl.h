@@ -132,6 +132,7 @@ enum tg_order_kind {
     TG_ORDER_CALL_NEXT, /* the order before may still be running */
     TG_ORDER_HASH,
     TG_ORDER_GATHER,
+    TG_ORDER_TELL, /* the host: of records (device/stream.h). The order before may still be running */
     TG_ORDER_FILL /* before a run: this block's share of the engine's queues */
 };
 
@@ -198,12 +199,14 @@ struct tg_lanes {
 
 struct tg_orders {
     uint64_t go[2];
-    uint64_t done[2]; /* after TG_ORDER_CALL_NEXT: one thread of each warp of the crew arrives */
+    uint64_t done[2]; /* after those that run on: one thread of each warp of the crew arrives */
     uint64_t all_done[2]; /* after other orders: every thread of the crew arrives */
     uint32_t given;       /* the number of orders so far; the leader's own */
     uint32_t joint[2],
-        alone[2];  /* per slot: how often the leader has waited on `done` and on `all_done` */
-    uint32_t runs; /* 1: the order before is a TG_ORDER_CALL_NEXT that nobody has waited for yet */
+        alone[2];   /* per slot: how often the leader has waited on `done` and on `all_done` */
+    uint32_t runs;  /* 1: the order before is a TG_ORDER_CALL_NEXT that nobody has waited for yet */
+    uint32_t tells; /* 1 + the slot of a TG_ORDER_TELL that nobody has waited for yet; 0: none */
+    uint64_t current[2]; /* TG_ORDER_TELL: the stream's word */
     struct tg_lanes lanes;
     struct tg_near near;
     struct tg_target_order call[2]; /* TG_ORDER_CALL */
@@ -373,13 +376,14 @@ TG_FN static inline void tg_order_give(uint32_t n, enum tg_order_kind kind)
     tg_barrier_arrive(&o->go[n % 2]);
 }
 
-/* Waits for the end of a TG_ORDER_CALL_NEXT. */
+/* Waits for the end of a TG_ORDER_CALL_NEXT or TG_ORDER_TELL. */
 TG_FN static inline void tg_order_wait(uint32_t n)
 {
     tg_barrier_wait(&tg_orders()->done[n % 2], tg_orders()->joint[n % 2]++ % 2, TG_LEADER_LOOKS);
 }
 
-/* Gives an order and waits for its end. No other order may be running. */
+/* Gives an order and waits for its end. Of those before, only a TG_ORDER_TELL just before may still be
+ * running. */
 TG_FN static inline void tg_order_have_done(enum tg_order_kind kind)
 {
     uint32_t n = tg_orders()->given;
@@ -413,6 +417,33 @@ TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx
 TG_FN static inline struct tg_stream *tg_target_stream(const struct tg_worker *lane)
 {
     return tg_has_near() ? &tg_orders()->near.stream : lane->stream;
+}
+
+TG_FN static inline void tg_target_told(void)
+{
+    struct tg_orders *o = tg_orders();
+    if (threadIdx.x == TG_BLOCK_THREADS && o->tells > 0) {
+        tg_order_wait(o->tells - 1);
+        o->tells = 0;
+    }
+}
+
+/* The crew waits for the bus while the leader goes on. When this returns, no other TG_ORDER_TELL is running,
+ * so both the slot of the next order and that of the one after it are free in time. */
+TG_FN static inline bool tg_target_tell(const struct tg_stream *s, uint64_t current)
+{
+    struct tg_orders *o = tg_orders();
+    uint32_t n = o->given;
+    if (!tg_has_near() || s != &o->near.stream)
+        return false;
+    if (o->tells == 1 + n % 2)
+        tg_target_told(); /* it ended before an order that came after it */
+    o->given = n + 1;
+    o->current[n % 2] = current;
+    tg_order_give(n, TG_ORDER_TELL);
+    tg_target_told(); /* of the order before, if that was one */
+    o->tells = 1 + n % 2;
+    return true;
 }
 
 /* For the call that is given next. */
