@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The crew of a thread block runs kernels, hashes and copies for its leader (target_impl.h). */
 #include "common/gather.h"
-#include "common/hash.h"
 #include "device/engine.h"
 #include "device/target.h"
 #include "platform/cuda/gpu/block.h"
+#include "platform/cuda/gpu/words.h"
 
 enum { WARPS = TG_CUDA_THREADS / 32, AT_ONCE = 8 };
-
-struct sums {
-    uint64_t a, b;
-};
 
 /* The bytes to hash and copy; the leader fills it in before an order. */
 struct block {
@@ -21,7 +17,7 @@ struct block {
     struct tg_gather_plan plan;
     int64_t start, first, total; /* counted in the view's elements */
     uint32_t bits;               /* per element */
-    struct sums sum[WARPS];
+    struct tg_sums sum[WARPS];
 };
 
 static __shared__ struct block block;
@@ -63,6 +59,15 @@ __device__ static void add_sums(struct tg_hash *hash, uint64_t size)
 
 TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size)
 {
+    if (tg_short_is_possible(from, size)) {
+        struct tg_lanes_bytes *bytes = &tg_orders()->lanes.bytes;
+        bytes->words = hash->words;
+        tg_short_order(TG_LANES_HASH, to, from, (uint32_t)size);
+        hash->a += bytes->a;
+        hash->b += bytes->b;
+        hash->words += (size + 7) / 8;
+        return;
+    }
     block.to = (char *)to;
     block.from = (const char *)from;
     block.size = size;
@@ -94,44 +99,11 @@ TG_FN void tg_target_gather(struct tg_hash *hash, void *to, const struct tg_tens
 
 /* ── the crew: hashing ─────────────────────────────────────────────────────────────────── */
 
-__device__ static uint64_t product(uint64_t word, uint64_t key)
+__device__ static void hand_in(struct tg_sums s)
 {
-    uint64_t x = word ^ key;
-    return (x & 0xffffffffu) * (x >> 32);
-}
-
-/* Adds words 2i and 2i + 1 of the tensor; `key` is the first word's (common/hash.h). */
-__device__ static void add_pair(struct sums *s, ulonglong2 pair, uint64_t key)
-{
-    s->a += product(pair.x, key) + pair.y;
-    s->b += product(pair.y, key + TG_HASH_KEY) + pair.x;
-}
-
-__device__ static void add_word(struct sums *s, uint64_t word, uint64_t index)
-{
-    uint64_t p = product(word, (index + 1) * TG_HASH_KEY);
-    s->a += index % 2 ? word : p;
-    s->b += index % 2 ? p : word;
-}
-
-/* Adds up the sums of the warp's threads. */
-__device__ static void hand_in(struct sums s)
-{
-    for (uint32_t distance = 16; distance > 0; distance /= 2) {
-        s.a += __shfl_down_sync(~0u, s.a, distance);
-        s.b += __shfl_down_sync(~0u, s.b, distance);
-    }
+    tg_words_join(&s);
     if (threadIdx.x % 32 == 0)
         block.sum[threadIdx.x / 32] = s;
-}
-
-/* Loads up to 8 bytes from any address; the remaining bytes are zero. */
-__device__ static uint64_t load_bytes(const char *from, uint32_t size)
-{
-    uint64_t word = 0;
-    for (uint32_t i = 0; i < size; i++)
-        word |= (uint64_t)(uint8_t)from[i] << (8 * i);
-    return word;
 }
 
 /* Loads 16 bytes from an address that is a multiple of WIDTH. */
@@ -148,19 +120,14 @@ template <int WIDTH> __device__ static ulonglong2 load_pair(const char *from)
         pair.x = (unsigned long long)__ldcg(words + 1) << 32 | __ldcg(words);
         pair.y = (unsigned long long)__ldcg(words + 3) << 32 | __ldcg(words + 2);
     } else {
-        pair.x = load_bytes(from, 8);
-        pair.y = load_bytes(from + 8, 8);
+        pair.x = tg_words_load_bytes(from, 8);
+        pair.y = tg_words_load_bytes(from + 8, 8);
     }
     return pair;
 }
 
-__device__ static void store_pair(char *to, ulonglong2 pair)
-{
-    __stcs((ulonglong2 *)to, pair);
-}
-
 /* Hashes and copies whole pairs, with AT_ONCE loads in flight per thread. */
-template <int WIDTH> __device__ static void hash_pairs(struct sums *s, uint64_t n)
+template <int WIDTH> __device__ static void hash_pairs(struct tg_sums *s, uint64_t n)
 {
     const uint64_t step = TG_CUDA_THREADS;
     const uint64_t key_step = 2 * step * TG_HASH_KEY;
@@ -175,33 +142,22 @@ template <int WIDTH> __device__ static void hash_pairs(struct sums *s, uint64_t 
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++, key += key_step) {
             if (to)
-                store_pair(to + 16 * (i + k * step), pair[k]);
-            add_pair(s, pair[k], key);
+                tg_words_store_pair(to + 16 * (i + k * step), pair[k]);
+            tg_words_add_pair(s, pair[k], key);
         }
     }
     for (; i < n; i += step, key += key_step) {
         ulonglong2 pair = load_pair<WIDTH>(from + 16 * i);
         if (to)
-            store_pair(to + 16 * i, pair);
-        add_pair(s, pair, key);
-    }
-}
-
-/* Hashes and copies the bytes behind the last whole pair. */
-__device__ static void hash_rest(struct sums *s, uint64_t done)
-{
-    for (uint64_t at = done; at < block.size; at += 8) {
-        uint32_t size = block.size - at < 8 ? (uint32_t)(block.size - at) : 8;
-        add_word(s, load_bytes(block.from + at, size), block.words + at / 8);
-        for (uint32_t i = 0; block.to && i < size; i++)
-            block.to[at + i] = block.from[at + i];
+            tg_words_store_pair(to + 16 * i, pair);
+        tg_words_add_pair(s, pair, key);
     }
 }
 
 __device__ __noinline__ static void hash_and_copy(void)
 {
     uint64_t n = block.size / 16;
-    struct sums s = {0, 0};
+    struct tg_sums s = {0, 0};
     if ((uint64_t)block.from % 16 == 0)
         hash_pairs<16>(&s, n);
     else if ((uint64_t)block.from % 8 == 0)
@@ -211,7 +167,7 @@ __device__ __noinline__ static void hash_and_copy(void)
     else
         hash_pairs<1>(&s, n);
     if (threadIdx.x == 0)
-        hash_rest(&s, 16 * n);
+        tg_words_rest(&s, block.to, block.from, 16 * n, block.size, block.words);
     hand_in(s);
 }
 
@@ -268,13 +224,13 @@ __device__ static uint64_t gather_word(int64_t index)
     return word;
 }
 
-__device__ static void gather_words(struct sums *s)
+__device__ static void gather_words(struct tg_sums *s)
 {
     int64_t per_word = 64 / block.bits;
     for (uint64_t i = threadIdx.x; 8 * i < block.size; i += TG_CUDA_THREADS) {
         uint64_t word = gather_word(block.first + (int64_t)i * per_word);
         uint64_t left = block.size - 8 * i;
-        add_word(s, word, block.words + i);
+        tg_words_add(s, word, block.words + i);
         if (block.to && left >= 8)
             ((uint64_t *)block.to)[i] = word;
         else if (block.to)
@@ -298,21 +254,21 @@ __device__ static bool has_wide_rows(void)
     return odd % 16 == 0;
 }
 
-__device__ static void gather_pairs(struct sums *s)
+__device__ static void gather_pairs(struct tg_sums *s)
 {
     int64_t bytes = block.bits / 8, per_pair = 16 / bytes, in_row;
     for (uint64_t i = threadIdx.x; 16 * i < block.size; i += TG_CUDA_THREADS) {
         int64_t at = place_of(block.first + (int64_t)i * per_pair, &in_row);
         ulonglong2 pair = load_pair<16>(block.from + at * bytes);
         if (block.to)
-            store_pair(block.to + 16 * i, pair);
-        add_pair(s, pair, (block.words + 2 * i + 1) * TG_HASH_KEY);
+            tg_words_store_pair(block.to + 16 * i, pair);
+        tg_words_add_pair(s, pair, (block.words + 2 * i + 1) * TG_HASH_KEY);
     }
 }
 
 __device__ __noinline__ static void gather(void)
 {
-    struct sums s = {0, 0};
+    struct tg_sums s = {0, 0};
     if (has_wide_rows())
         gather_pairs(&s);
     else

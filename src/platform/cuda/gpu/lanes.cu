@@ -23,12 +23,19 @@ TG_FN static TG_APART uint32_t walk_otherwise(struct tg_engine *e)
 /* Not inlined, so that all lanes meet at the same instructions. */
 TG_FN TG_APART uint32_t tg_lanes_walk(struct tg_engine *e)
 {
-    uint32_t result = DISMISSED;
+    uint32_t result = 0;
     __syncwarp();
     switch (tg_orders()->lanes.kind) {
     case TG_WALK_RUN:
         return tg_orders()->near.edges == TG_EDGES_FIXED ? tg_chain_walk(e) : tg_chain_walk_fed(e);
+    case TG_LANES_HASH:
+        tg_short_hash();
+        break;
+    case TG_LANES_STORE:
+        tg_short_store();
+        break;
     case TG_WALK_END:
+        result = DISMISSED;
         break;
     default:
         result = walk_otherwise(e);

@@ -117,12 +117,6 @@ TG_FN static inline void tg_target_say_submitted(struct tg_worker_status *status
         "l"(tasks)
         : "memory");
 }
-TG_FN static inline void tg_target_copy_record(struct tg_record *to, const struct tg_record *from)
-{
-    const uint64_t *words = (const uint64_t *)from;
-    for (uint32_t i = 0; i < sizeof *to / 8; i += 2)
-        tg_target_store16((uint64_t *)to + i, words[i], words[i + 1]);
-}
 
 /* ── orders ────────────────────────────────────────────────────────────────────────────── */
 
@@ -185,11 +179,24 @@ struct tg_chain_rest {
     uint32_t task, task_class, heir, ready;
 };
 
+/* What else the leader's warp does together: numbers beyond those of walks. */
+enum { TG_LANES_HASH = 32, TG_LANES_STORE };
+
+/* Bytes that it hashes, or only copies. */
+struct tg_lanes_bytes {
+    char *to; /* 0: hash only */
+    const char *from;
+    uint64_t words; /* number of words hashed before these */
+    uint64_t a, b;  /* what they add to the hash */
+    uint32_t size;
+};
+
 /* A walk that the leader's warp is to make. */
 struct tg_lanes {
     uint32_t walking;       /* 1: all lanes are in it */
     uint32_t end;           /* 1: no walk, the other lanes are done */
     uint32_t kind, a, b, c; /* of tg_walk */
+    struct tg_lanes_bytes bytes;
     uint32_t result;
     struct tg_chain_rest rest[TG_TARGET_LANES];
     struct tg_worker *worker;
@@ -457,6 +464,8 @@ TG_FN static inline void tg_target_prefetch(const void *p)
 }
 
 #include "platform/cuda/gpu/lanes.h"
+
+#include "platform/cuda/gpu/short.h"
 
 #include "platform/cuda/gpu/chain.h"
 
