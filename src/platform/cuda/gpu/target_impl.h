@@ -194,10 +194,8 @@ struct tg_lanes_bytes {
 /* A walk that the leader's warp is to make. */
 struct tg_lanes {
     uint32_t walking;       /* 1: all lanes are in it */
-    uint32_t end;           /* 1: no walk, the other lanes are done */
     uint32_t kind, a, b, c; /* of tg_walk */
     struct tg_lanes_bytes bytes;
-    uint32_t result;
     struct tg_chain_rest rest[TG_TARGET_LANES];
     struct tg_worker *worker;
     uint32_t bunch[TG_CONTROL_WARP + 1]
@@ -206,7 +204,7 @@ struct tg_lanes {
 
 struct tg_orders {
     uint64_t go[2];
-    uint64_t done[2]; /* after those that run on: one thread of each warp of the crew arrives */
+    uint64_t done[2];     /* after those that run on: one thread of each warp of the crew arrives */
     uint64_t all_done[2]; /* after other orders: every thread of the crew arrives */
     uint32_t given;       /* the number of orders so far; the leader's own */
     uint32_t joint[2],
