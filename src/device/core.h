@@ -34,19 +34,25 @@ TG_FN static inline void tg_core_begin_ctx(struct tg_ctx *ctx, struct tg_tensor 
     ctx->missing = &seat.status->missing;
 }
 
-/* And what the kernel of one part of the task is given. */
-TG_FN static inline void tg_core_continue_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
-                                              const char *payload, const struct tg_task_desc *desc,
-                                              uint32_t part)
+/* The task's stored tensors. */
+TG_FN static inline const uint64_t *tg_core_stored(const char *payload,
+                                                   const struct tg_task_desc *desc)
 {
-    const char *args = payload + desc->args;
-    ctx->scalar = tg_stored_scalars(args);
+    return tg_stored_tensors(payload + desc->args, desc->n_scalars);
+}
+
+/* And what the kernel of one part of the task is given. `stored`: the task's tensors. */
+TG_FN static inline void tg_core_continue_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
+                                              const char *payload, const uint64_t *stored,
+                                              const struct tg_task_desc *desc, uint32_t part)
+{
+    ctx->scalar = tg_stored_scalars(payload + desc->args);
     ctx->n_tensors = desc->n_tensors;
     ctx->n_scalars = desc->n_scalars;
     ctx->part = part;
     ctx->parts = desc->n_parts & TG_DESC_PARTS;
     if (desc->n_tensors > 0) /* last: nothing has to be kept meanwhile */
-        tg_stored_get_all(tg_stored_tensors(args, desc->n_scalars), desc->n_tensors, tensors);
+        tg_stored_get_all(stored, desc->n_tensors, tensors);
 }
 
 /* Fills in the context that the kernel of one part of the task gets. The stored arguments become
@@ -56,7 +62,8 @@ TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *
                                           const struct tg_task_desc *desc, uint32_t part)
 {
     tg_core_begin_ctx(ctx, tensors, e, seat);
-    tg_core_continue_ctx(ctx, tensors, seat.payload, desc, part);
+    tg_core_continue_ctx(ctx, tensors, seat.payload, tg_core_stored(seat.payload, desc), desc,
+                         part);
 }
 
 /* Fills in the status that the host sees while a lane runs one part of the task. */

@@ -23,6 +23,9 @@ enum { TG_CHAIN_CYCLES = 8192 };
 /* How often a core looks at its heir here before the leader alone does; and before it says that it is idle. */
 enum { TG_CHAIN_LOOKS = 128, TG_CHAIN_IDLE = 8 };
 
+/* The first lane that looks at one of the worker's own deques; before it are those that look at the queues. */
+enum { TG_CHAIN_QUEUES = 3, TG_CHAIN_DEQUES = TG_CHAIN_QUEUES + 2 * TG_CLASSES };
+
 /* What calls the worker away while it waits at a task: a lane looks at a word that is not 0 then, or at the head of
  * a queue or deque whose tail the next lane looks at. */
 enum tg_chain_watch { TG_WATCH_TASK, TG_WATCH_WORD, TG_WATCH_HEAD, TG_WATCH_TAIL };
@@ -73,14 +76,14 @@ TG_FN static inline tg_kernel_fn tg_chain_kernel_kept(uint32_t number)
     return near->function[at];
 }
 
-/* By one lane. */
+/* By one lane. `stored`: see tg_core_continue_ctx. */
 TG_FN static inline void tg_chain_give(const struct tg_chain *c, const struct tg_task_desc *desc,
-                                       uint32_t task, tg_kernel_fn kernel)
+                                       const uint64_t *stored, uint32_t task, tg_kernel_fn kernel)
 {
     struct tg_target_order *order = &tg_orders()->call[c->order % 2];
     uint32_t part = tg_core_part_of(desc->task_class);
     order->kernel = kernel;
-    tg_core_continue_ctx(&order->ctx, order->tensor, c->payload, desc, part);
+    tg_core_continue_ctx(&order->ctx, order->tensor, c->payload, stored, desc, part);
     tg_core_describe(&order->now, c->finished, desc, task, part, tg_chain_number(desc));
     tg_order_give(c->order, TG_ORDER_CALL_NEXT);
 }
@@ -92,7 +95,7 @@ TG_FN static inline void tg_chain_start(struct tg_chain *c, const struct tg_task
     tg_kernel_fn kernel = tg_chain_kernel_kept(tg_chain_number(desc));
     __syncwarp(); /* what another lane has acquired is for the kernel */
     if (c->lane == 0)
-        tg_chain_give(c, desc, task, kernel);
+        tg_chain_give(c, desc, tg_core_stored(c->payload, desc), task, kernel);
     c->order++;
 }
 
@@ -108,13 +111,13 @@ TG_FN static inline void tg_chain_wait(struct tg_chain *c, uint32_t n)
 /* Lane 0 looks at the task itself. */
 TG_FN static inline void tg_chain_watch(struct tg_chain *c)
 {
-    uint32_t i = c->lane - 3, k = i / 2 % TG_CLASSES;
+    uint32_t i = c->lane - TG_CHAIN_QUEUES, k = i / 2 % TG_CLASSES;
     c->watches = TG_WATCH_TASK;
     c->word = &c->e->phase;
     if (c->lane == 1 || c->lane == 2) {
         c->watches = TG_WATCH_WORD;
         c->word = c->lane == 1 ? &c->e->phase : &c->w->mail;
-    } else if (c->lane >= 3 && i < 2 * TG_CLASSES + 2 * TG_CLASS_MIX) {
+    } else if (c->lane >= TG_CHAIN_QUEUES && i < 2 * TG_CLASSES + 2 * TG_CLASS_MIX) {
         struct tg_queue *queue = &c->e->queue[k];
         struct tg_deque *deque = &c->w->deque[k % TG_CLASS_MIX];
         uint32_t *head = i < 2 * TG_CLASSES ? &queue->head : &deque->head;
@@ -205,6 +208,20 @@ TG_FN static inline uint32_t tg_chain_end(const struct tg_chain *c, uint32_t tas
     return task;
 }
 
+/* A task of the worker's own deque. TG_NO_TASK: there is none, or the worker is called. */
+TG_FN static inline uint32_t tg_chain_pop(const struct tg_chain *c)
+{
+    uint32_t seen = tg_load_relaxed(c->word), next = __shfl_down_sync(~0u, seen, 1);
+    bool has = c->lane >= TG_CHAIN_DEQUES && c->watches == TG_WATCH_HEAD && seen != next;
+    uint32_t task = TG_NO_TASK;
+    if (!__any_sync(~0u, has) || tg_chain_is_called(c, seen))
+        return TG_NO_TASK;
+    for (uint32_t k = 0; c->lane == 0 && k < TG_CLASS_MIX && task == TG_NO_TASK; k++)
+        if (c->takes & TG_TAKES(k))
+            task = tg_deque_pop(&c->w->deque[k]);
+    return __shfl_sync(~0u, task, 0);
+}
+
 /* ── tasks that follow one by one ──────────────────────────────────────────────────────── */
 
 /* True if `next` is the one successor. */
@@ -220,6 +237,27 @@ TG_FN static inline bool tg_chain_follows(const struct tg_chain *c, const struct
            (c->takes & TG_TAKES(desc->task_class));
 }
 
+/* Loads the stored tensors of the lane's task to where it is near, if they are few. All lanes do that at the
+ * same time, which none could when it is its turn. Returns where they are. */
+TG_FN static inline const uint64_t *tg_chain_fetch(const struct tg_chain *c,
+                                                   const struct tg_task_desc *desc)
+{
+    enum { ROOM = sizeof(struct tg_task_desc) / sizeof(uint64_t) };
+    uint64_t *near = (uint64_t *)&tg_orders()->near.look[TG_TARGET_LANES + c->lane];
+    const uint64_t *stored = tg_core_stored(c->payload, desc);
+    uint32_t words = 0;
+    if (desc->n_tensors == 0)
+        return stored;
+    for (uint32_t i = 0; i < desc->n_tensors; i++) {
+        uint32_t n = words < ROOM ? tg_stored_words(stored[words]) : ROOM;
+        if (words + n > ROOM)
+            return stored;
+        for (uint32_t k = 0; k < n; k++, words++)
+            near[words] = stored[words];
+    }
+    return near;
+}
+
 /* `desc`: of the task, which runs and has one successor. Runs this one and those after it, as long as each waits
  * for the one before alone and they lie at the same distance; the last one still runs. *desc becomes its
  * descriptor. Returns its number, or `task` if none follows. */
@@ -230,18 +268,22 @@ TG_FN static inline uint32_t tg_chain_follow(struct tg_chain *c, uint32_t task,
     uint32_t step = desc->next - task, at = desc->next + c->lane * step, linked, found;
     bool is = at < near->n_slots && (step < 1u << 20 || step > UINT32_MAX - (1u << 20));
     const struct tg_task_desc mine = c->descs[is ? at : desc->next];
+    const uint64_t *stored = 0;
     tg_kernel_fn kernel = 0;
     linked = __shfl_up_sync(~0u, tg_chain_has_one(&mine) ? mine.next : TG_NO_TASK, 1);
     if (c->lane == 0)
         is = true, linked = at;
     found = __ballot_sync(~0u, is && linked == at && tg_chain_follows(c, &mine));
     found = found == UINT32_MAX ? 32 : tg_target_lowest_bit(~found);
-    if (c->lane < found)
+    if (c->lane < found) {
         kernel = tg_chain_kernel(tg_chain_number(&mine));
+        stored = tg_chain_fetch(c, &mine);
+    }
+    __syncwarp();
     for (uint32_t i = 0; i < found; i++) {
         c->finished++;
         if (c->lane == i)
-            tg_chain_give(c, &mine, at, kernel);
+            tg_chain_give(c, &mine, stored, at, kernel);
         c->order++;
         tg_chain_wait(c, c->order - 2);
     }
@@ -305,6 +347,7 @@ TG_FN TG_APART uint32_t tg_chain_walk(struct tg_engine *e)
     const uint32_t *succ = near->succ;
     enum tg_keep keep = near->claims ? TG_KEEP_OR_CLAIM : TG_KEEP;
     uint32_t task = tg_orders()->lanes.a, seen = TG_NO_TASK, next = TG_NO_TASK;
+    bool runs = false;
     struct tg_chain c;
     struct tg_task_desc desc;
     tg_chain_begin(&c, e);
@@ -314,7 +357,9 @@ TG_FN TG_APART uint32_t tg_chain_walk(struct tg_engine *e)
         struct tg_fixed_rest rest;
         uint32_t beyond = TG_NO_TASK, before = UINT32_MAX, heirs, on, from = 0, word = 0;
         bool glances, claims;
-        tg_chain_start(&c, &desc, task);
+        if (!runs)
+            tg_chain_start(&c, &desc, task);
+        runs = false;
         glances = tg_chain_glance(&c, &word);
         for (;;) { /* the successors */
             uint32_t last = task;
@@ -337,9 +382,17 @@ TG_FN TG_APART uint32_t tg_chain_walk(struct tg_engine *e)
         if (desc.n_succ > TG_TARGET_LANES || (glances && tg_chain_is_called(&c, word)))
             return tg_chain_end(&c, task, true);
         if (desc.n_succ == 0) {
-            tg_chain_wait(&c, c.order - 1);
+            task = tg_chain_pop(&c);
             c.finished++;
-            return tg_chain_end(&c, TG_NO_TASK, false);
+            if (task == TG_NO_TASK) {
+                tg_chain_wait(&c, c.order - 1);
+                return tg_chain_end(&c, TG_NO_TASK, false);
+            }
+            desc = c.descs[task];
+            tg_chain_start(&c, &desc, task);
+            tg_chain_wait(&c, c.order - 2);
+            runs = true;
+            continue;
         }
         claims = (desc.n_parts & TG_DESC_BEYOND) && keep == TG_KEEP_OR_CLAIM;
         sight.is = next != TG_NO_TASK;
@@ -414,11 +467,13 @@ TG_FN static inline void tg_chain_follow_fed(struct tg_chain *c, uint32_t task, 
 {
     const struct tg_task_desc mine = tg_orders()->near.look[c->lane];
     uint32_t closed = 0;
+    const uint64_t *stored = c->lane < n ? tg_chain_fetch(c, &mine) : 0;
     tg_kernel_fn kernel = c->lane < n ? tg_chain_kernel(tg_chain_number(&mine)) : 0;
+    __syncwarp();
     for (uint32_t i = 0; i < n; i++) {
         c->finished++;
         if (c->lane == i)
-            tg_chain_give(c, &mine, task + (i + 1) * step, kernel);
+            tg_chain_give(c, &mine, stored, task + (i + 1) * step, kernel);
         c->order++;
         if (i > closed && !tg_chain_ends(c, c->order - 2)) {
             tg_chain_close(c->e, c->w, task + closed * step, step, i - closed);
