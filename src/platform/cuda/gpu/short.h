@@ -16,7 +16,8 @@ TG_FN void tg_short_store(void);
 
 TG_FN static inline bool tg_short_is_possible(const void *from, uint64_t size)
 {
-    return threadIdx.x == TG_BLOCK_THREADS && size <= TG_SHORT_BYTES && (uint64_t)from % 16 == 0;
+    return threadIdx.x == TG_BLOCK_THREADS && size <= TG_SHORT_BYTES &&
+           ((uint64_t)from | size) % 16 == 0;
 }
 
 /* The leader, which hands the lanes `size` bytes. */

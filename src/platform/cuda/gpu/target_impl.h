@@ -141,6 +141,11 @@ struct tg_target_order {
 
 enum { TG_TARGET_LANES = 32, TG_BUNCH = 32, TG_CONTROL_WARP = TG_BLOCK_THREADS / 32 };
 
+/* What a thread, or all of them, add to a hash (words.h). */
+struct tg_sums {
+    uint64_t a, b;
+};
+
 /*
  * What the control warp needs again and again and does not change during a run. In global memory it would
  * have to be loaded from the L2 cache every time, because each acquire empties the L1 cache. Members of
@@ -171,7 +176,10 @@ struct tg_near {
     struct tg_stream stream;                /* the lane's, while something is recorded */
     /* What the lanes look at: one each, and one each that they will look at next. */
     __align__(16) struct tg_task_desc look[2 * TG_TARGET_LANES];
-    __align__(16) struct tg_dep window[TG_WINDOW]; /* see tg_target_dep */
+    union {
+        __align__(16) struct tg_dep window[TG_WINDOW]; /* see tg_target_dep */
+        struct tg_sums part[TG_TARGET_LANES];          /* see tg_short_hash */
+    };
 };
 
 /* What tg_fixed_edges_settle left (chain.cu). */

@@ -5,11 +5,6 @@
 
 #include "common/hash.h"
 
-/* What a thread adds to a hash. */
-struct tg_sums {
-    uint64_t a, b;
-};
-
 __device__ static inline uint64_t tg_words_product(uint64_t word, uint64_t key)
 {
     uint64_t x = word ^ key;
