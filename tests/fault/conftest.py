@@ -49,7 +49,7 @@ _marks = itertools.count()
 
 
 def processes_with(mark):
-    """All living descendants of a program that a test started, even if their parent has ended."""
+    """All living descendants of a program that a test started, even if their parent has ended; the oldest first."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for entry in os.scandir("/proc"):
@@ -58,9 +58,11 @@ def processes_with(mark):
         with contextlib.suppress(OSError):
             environment = pathlib.Path(entry.path, "environ").read_bytes().split(b"\0")
             stat = pathlib.Path(entry.path, "stat").read_text()
-            if wanted in environment and stat.rsplit(")", 1)[1].split()[0] not in "ZX":
-                found.append((int(entry.name), stat.split("(", 1)[1].rsplit(")", 1)[0]))
-    return found
+            fields = stat.rsplit(")", 1)[1].split()
+            if wanted in environment and fields[0] not in "ZX":
+                started = int(fields[19])
+                found.append((started, int(entry.name), stat.split("(", 1)[1].rsplit(")", 1)[0]))
+    return [process for _, *process in sorted(found)]
 
 
 def wait_until(condition, seconds=TIMEOUT):
@@ -93,11 +95,11 @@ class Program:
 
     def device(self):
         """Waits for the process of the device; None if the program ended without one. A GPU may get another one
-        until the device is open (device_after)."""
+        until the device is open (device_after), and the one before takes a while to end: the newest counts."""
         def look():
             if self.process.poll() is not None:
                 return -1
-            return next((pid for pid, _ in processes_with(self.mark)
+            return next((pid for pid, _ in reversed(processes_with(self.mark))
                          if pid != self.process.pid), 0)
         pid = wait_until(look)
         return pid if pid > 0 else None

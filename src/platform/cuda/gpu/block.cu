@@ -294,23 +294,21 @@ __device__ static __forceinline__ void call_next(struct tg_orders *o, uint32_t s
 }
 
 /* Tells the host the counters of the leader's stream, and then of its records: by one warp, whose stores are
- * together a few lines of the host's memory. The leader may count on meanwhile; each word is whole. */
-__device__ static void tell(uint64_t current)
+ * together a few lines of the host's memory. The leader counts on meanwhile. */
+__device__ static void tell(const struct tg_tell *news)
 {
-    const struct tg_stream *s = &tg_orders()->near.stream;
-    struct tg_stream_head *head = s->head;
+    struct tg_stream_head *head = tg_orders()->near.stream.head;
     if (threadIdx.x < TG_STREAM_COUNTERS)
-        tg_store_relaxed_host(&head->recorded + threadIdx.x,
-                              tg_load_relaxed(&s->recorded + threadIdx.x));
+        tg_store_relaxed_host(&head->recorded + threadIdx.x, news->counter[threadIdx.x]);
     if (threadIdx.x == 0)
-        tg_store_release_host(&head->current, current); /* W1 */
+        tg_store_release_host(&head->current, news->current); /* W1 */
 }
 
 /* Tells the host what the leader does not wait for yet; later orders come after it. */
 __device__ static void tell_next(struct tg_orders *o, uint32_t slot)
 {
     if (threadIdx.x < 32)
-        tell(o->current[slot]);
+        tell(&o->tell[slot]);
     __syncwarp();
     if (threadIdx.x % 32 == 0)
         tg_barrier_arrive(&o->done[slot]);

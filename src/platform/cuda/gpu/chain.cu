@@ -45,6 +45,9 @@ struct tg_chain {
     uint32_t watches; /* this lane: enum tg_chain_watch */
     uint32_t *word;   /* this lane: what it watches */
     uint32_t side;    /* of near.look */
+    uint32_t seen;    /* this lane: what it saw of its word, if it glances */
+    bool glances;
+    bool called; /* the worker is called elsewhere: start nothing more */
 };
 
 /* ── kernels ───────────────────────────────────────────────────────────────────────────── */
@@ -99,11 +102,12 @@ TG_FN static inline void tg_chain_start(struct tg_chain *c, const struct tg_task
     c->order++;
 }
 
-/* Waits for the end of order n, as tg_order_wait. */
+/* Waits for the end of order n, as tg_order_wait. No lane gives another order before all have seen it. */
 TG_FN static inline void tg_chain_wait(struct tg_chain *c, uint32_t n)
 {
     tg_barrier_wait(&tg_orders()->done[n % 2], c->parity >> (n % 2) & 1, TG_LEADER_LOOKS);
     c->parity ^= 1u << (n % 2);
+    __syncwarp();
 }
 
 /* ── being called away ─────────────────────────────────────────────────────────────────── */
@@ -129,20 +133,29 @@ TG_FN static inline void tg_chain_watch(struct tg_chain *c)
     }
 }
 
-/* True if it is time to look whether the worker is called; *word: what this lane sees, on its way. */
-TG_FN static inline bool tg_chain_glance(struct tg_chain *c, uint32_t *word)
+TG_FN static inline bool tg_chain_tells(const struct tg_chain *c, uint32_t seen)
 {
-    uint32_t now = (uint32_t)clock();
-    if (__any_sync(~0u, now - c->looked < TG_CHAIN_CYCLES))
-        return false;
-    c->looked = now;
-    *word = tg_load_relaxed(c->word);
-    return true;
+    return __any_sync(~0u, c->watches == TG_WATCH_WORD && seen != 0);
 }
 
-TG_FN static inline bool tg_chain_is_called(const struct tg_chain *c, uint32_t word)
+/* Looks whether the worker is called, if it is time to. What the lanes see is on its way until tg_chain_check,
+ * and a kernel runs meanwhile. */
+TG_FN static inline void tg_chain_glance(struct tg_chain *c)
 {
-    return __any_sync(~0u, c->watches == TG_WATCH_WORD && word != 0);
+    uint32_t now = (uint32_t)clock();
+    if (c->glances || __any_sync(~0u, now - c->looked < TG_CHAIN_CYCLES))
+        return;
+    c->glances = true;
+    c->looked = now;
+    c->seen = tg_load_relaxed(c->word);
+}
+
+TG_FN static inline bool tg_chain_check(struct tg_chain *c)
+{
+    if (c->glances)
+        c->called = tg_chain_tells(c, c->seen);
+    c->glances = false;
+    return c->called;
 }
 
 /* Waits at the heir that the worker has claimed. Returns false if there is something else to do, or it takes
@@ -187,8 +200,12 @@ TG_FN static inline void tg_chain_begin(struct tg_chain *c, struct tg_engine *e)
     c->looked = (uint32_t)clock();
     c->lane = threadIdx.x % 32;
     c->side = 0;
+    c->seen = 0;
+    c->glances = c->called = false;
     tg_chain_watch(c);
     __syncwarp(); /* all have read what the leader changes */
+    if (c->lane == 0)
+        tg_orders()->near.kept = TG_NO_TASK;
 }
 
 /* Returns `task`; the kernel of the last order may still run. */
@@ -214,7 +231,7 @@ TG_FN static inline uint32_t tg_chain_pop(const struct tg_chain *c)
     uint32_t seen = tg_load_relaxed(c->word), next = __shfl_down_sync(~0u, seen, 1);
     bool has = c->lane >= TG_CHAIN_DEQUES && c->watches == TG_WATCH_HEAD && seen != next;
     uint32_t task = TG_NO_TASK;
-    if (!__any_sync(~0u, has) || tg_chain_is_called(c, seen))
+    if (!__any_sync(~0u, has) || tg_chain_tells(c, seen))
         return TG_NO_TASK;
     for (uint32_t k = 0; c->lane == 0 && k < TG_CLASS_MIX && task == TG_NO_TASK; k++)
         if (c->takes & TG_TAKES(k))
@@ -259,8 +276,8 @@ TG_FN static inline const uint64_t *tg_chain_fetch(const struct tg_chain *c,
 }
 
 /* `desc`: of the task, which runs and has one successor. Runs this one and those after it, as long as each waits
- * for the one before alone and they lie at the same distance; the last one still runs. *desc becomes its
- * descriptor. Returns its number, or `task` if none follows. */
+ * for the one before alone and they lie at the same distance, and the worker is not called; the last one still
+ * runs. *desc becomes its descriptor. Returns its number, or `task` if none follows. */
 TG_FN static inline uint32_t tg_chain_follow(struct tg_chain *c, uint32_t task,
                                              struct tg_task_desc *desc)
 {
@@ -285,7 +302,10 @@ TG_FN static inline uint32_t tg_chain_follow(struct tg_chain *c, uint32_t task,
         if (c->lane == i)
             tg_chain_give(c, &mine, stored, at, kernel);
         c->order++;
+        tg_chain_glance(c);
         tg_chain_wait(c, c->order - 2);
+        if (tg_chain_check(c))
+            found = i + 1;
     }
     if (found == 0)
         return task;
@@ -355,12 +375,12 @@ TG_FN TG_APART uint32_t tg_chain_walk(struct tg_engine *e)
     for (;;) {
         struct tg_fixed_sight sight;
         struct tg_fixed_rest rest;
-        uint32_t beyond = TG_NO_TASK, before = UINT32_MAX, heirs, on, from = 0, word = 0;
-        bool glances, claims;
+        uint32_t beyond = TG_NO_TASK, before = UINT32_MAX, heirs, on, from = 0;
+        bool claims;
         if (!runs)
             tg_chain_start(&c, &desc, task);
         runs = false;
-        glances = tg_chain_glance(&c, &word);
+        tg_chain_glance(&c);
         for (;;) { /* the successors */
             uint32_t last = task;
             if (desc.n_succ - 1 >= TG_TARGET_LANES) /* also if there is none */
@@ -376,10 +396,10 @@ TG_FN TG_APART uint32_t tg_chain_walk(struct tg_engine *e)
                 break;
             if (tg_chain_follows(&c, &near->look[c.side]))
                 task = tg_chain_follow(&c, task, &desc);
-            if (task == last)
+            if (task == last || c.called)
                 break;
         }
-        if (desc.n_succ > TG_TARGET_LANES || (glances && tg_chain_is_called(&c, word)))
+        if (desc.n_succ > TG_TARGET_LANES || tg_chain_check(&c))
             return tg_chain_end(&c, task, true);
         if (desc.n_succ == 0) {
             task = tg_chain_pop(&c);
@@ -461,9 +481,10 @@ TG_FN static inline bool tg_chain_ends(const struct tg_chain *c, uint32_t n)
 }
 
 /* Runs `n` tasks behind `task`, which runs: the lanes have looked at them. Those that have run are completed
- * together, but while one runs that takes longer, so that nobody waits for a long kernel who does not have to. */
-TG_FN static inline void tg_chain_follow_fed(struct tg_chain *c, uint32_t task, uint32_t step,
-                                             uint32_t n)
+ * together, but while one runs that takes longer, so that nobody waits for a long kernel who does not have to.
+ * Returns how many it ran: fewer if the worker is called. */
+TG_FN static inline uint32_t tg_chain_follow_fed(struct tg_chain *c, uint32_t task, uint32_t step,
+                                                 uint32_t n)
 {
     const struct tg_task_desc mine = tg_orders()->near.look[c->lane];
     uint32_t closed = 0;
@@ -475,55 +496,76 @@ TG_FN static inline void tg_chain_follow_fed(struct tg_chain *c, uint32_t task, 
         if (c->lane == i)
             tg_chain_give(c, &mine, stored, task + (i + 1) * step, kernel);
         c->order++;
+        tg_chain_glance(c);
         if (i > closed && !tg_chain_ends(c, c->order - 2)) {
             tg_chain_close(c->e, c->w, task + closed * step, step, i - closed);
             closed = i;
         }
         tg_chain_wait(c, c->order - 2);
+        if (tg_chain_check(c))
+            n = i + 1;
     }
     tg_chain_close(c->e, c->w, task + closed * step, step, n - closed);
+    return n;
+}
+
+/* The descriptor of the task that the worker keeps: the lanes may have looked at it. What they looked at is of no
+ * use later, because another task may have its slot by then. */
+TG_FN static inline struct tg_task_desc tg_chain_kept(const struct tg_chain *c, uint32_t task)
+{
+    struct tg_near *near = &tg_orders()->near;
+    const struct tg_task_desc desc =
+        near->kept == task ? near->look[near->kept_at] : c->descs[task];
+    __syncwarp();
+    if (c->lane == 0)
+        near->kept = TG_NO_TASK;
+    __syncwarp();
+    return desc;
+}
+
+/* Runs the tasks that follow `task`, which runs, one by one, as far as they are known. Returns the last. Loads of
+ * its own would hold up those that are no chain, so `hint` says whether there may be one; if the edge was
+ * not there yet, the next task is found when this one has ended. */
+TG_FN static inline uint32_t tg_chain_run_ahead(struct tg_chain *c, uint32_t task, uint32_t hint)
+{
+    while (hint != TG_NO_TASK && !c->called) {
+        uint32_t first = __shfl_sync(~0u, tg_ahead_next(c->e, task), 0), step = first - task, n;
+        if (first == TG_NO_TASK)
+            break;
+        n = tg_walk_ahead(c->e, c->w, task, first);
+        if (n == 0)
+            break;
+        n = tg_chain_follow_fed(c, task, step, n);
+        task += n * step;
+        hint = tg_orders()->near.look[n - 1].next;
+    }
+    return task;
 }
 
 /* All lanes: TG_WALK_RUN, as tg_chain_walk. A worker waits at no task here. */
 TG_FN TG_APART uint32_t tg_chain_walk_fed(struct tg_engine *e)
 {
-    struct tg_near *near = &tg_orders()->near;
     uint32_t task = tg_orders()->lanes.a;
     struct tg_chain c;
     struct tg_task_desc desc;
     tg_chain_begin(&c, e);
     desc = c.descs[task];
     for (;;) {
-        uint32_t word = 0, hint = desc.next, before = task, first, n;
+        uint32_t first = task, number;
         struct tg_growing_peek peek;
-        bool glances;
         tg_chain_start(&c, &desc, task);
-        glances = tg_chain_glance(&c, &word);
-        /* Loads of its own would hold up those that are no chain; if the edge was not there yet, the next task is
-         * found when this one has ended. */
-        for (; hint != TG_NO_TASK; hint = near->look[n - 1].next) {
-            if ((first = tg_ahead_next(e, task)) == TG_NO_TASK)
-                break;
-            n = tg_walk_ahead(e, c.w, task, first);
-            if (n == 0)
-                break;
-            tg_chain_follow_fed(&c, task, first - task, n);
-            task += n * (first - task);
-            if (glances && tg_chain_is_called(&c, word))
-                break;
-            glances = tg_chain_glance(&c, &word);
-        }
-        if (glances && tg_chain_is_called(&c, word))
+        tg_chain_glance(&c);
+        task = tg_chain_run_ahead(&c, task, __shfl_sync(~0u, desc.next, 0));
+        if (tg_chain_check(&c))
             return tg_chain_end(&c, task, true);
         tg_growing_edges_peek(e, TG_TARGET_LANES, task, &peek);
-        n = task == before ? desc.n_succ : c.descs[task].n_succ;
+        number = task == first ? desc.n_succ : c.descs[task].n_succ;
         tg_chain_wait(&c, c.order - 1);
-        task = tg_growing_edges_release_peeked(e, c.w, TG_TARGET_LANES, task, n, true, &peek);
+        task = tg_growing_edges_release_peeked(e, c.w, TG_TARGET_LANES, task, number, true, &peek);
         c.finished++;
         if (task == TG_NO_TASK)
             return tg_chain_end(&c, task, false);
-        desc = near->kept == task ? near->look[near->kept_at] : c.descs[task];
-        __syncwarp();
+        desc = tg_chain_kept(&c, task);
     }
 }
 

@@ -210,6 +210,12 @@ struct tg_lanes {
                   [TG_BUNCH]; /* of each warp: a thread without lanes needs one too */
 };
 
+/* TG_ORDER_TELL: as of the moment when it is given. */
+struct tg_tell {
+    uint64_t current; /* the stream's word */
+    uint64_t counter[TG_STREAM_COUNTERS];
+};
+
 struct tg_orders {
     uint64_t go[2];
     uint64_t done[2];     /* after those that run on: one thread of each warp of the crew arrives */
@@ -219,7 +225,7 @@ struct tg_orders {
         alone[2];   /* per slot: how often the leader has waited on `done` and on `all_done` */
     uint32_t runs;  /* 1: the order before is a TG_ORDER_CALL_NEXT that nobody has waited for yet */
     uint32_t tells; /* 1 + the slot of a TG_ORDER_TELL that nobody has waited for yet; 0: none */
-    uint64_t current[2]; /* TG_ORDER_TELL: the stream's word */
+    struct tg_tell tell[2];
     struct tg_lanes lanes;
     struct tg_near near;
     struct tg_target_order call[2]; /* TG_ORDER_CALL */
@@ -452,7 +458,10 @@ TG_FN static inline bool tg_target_tell(const struct tg_stream *s, uint64_t curr
     if (o->tells == 1 + n % 2)
         tg_target_told(); /* it ended before an order that came after it */
     o->given = n + 1;
-    o->current[n % 2] = current;
+    o->tell[n % 2].current = current;
+#pragma unroll
+    for (uint32_t i = 0; i < TG_STREAM_COUNTERS; i++)
+        o->tell[n % 2].counter[i] = (&s->recorded)[i];
     tg_order_give(n, TG_ORDER_TELL);
     tg_target_told(); /* of the order before, if that was one */
     o->tells = 1 + n % 2;
