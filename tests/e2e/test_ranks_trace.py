@@ -52,7 +52,10 @@ def test_each_call_is_a_slice_and_each_message_an_arrow_forward_in_time(traced):
     shown = [each for each in trace.of("communication") if each.name not in ("wait", "move")]
     assert collections.Counter(each.name for each in shown) == collections.Counter(call["call"] for call in calls)
     arrows = [(first, second) for first, second in trace.flows if first.category == "communication"]
-    assert len(arrows) == sum(call["call"] == "tg_recv" for call in calls) > 0
+    told = json.loads(traced("export", "pftrace", "--json", "--output", "again.pftrace", "--force").stdout)
+    # Clocks that are off, as on a busy machine, would have some go backward. These are left out.
+    assert len(arrows) == told["arrows"] > 0
+    assert told["arrows"] + told["backward_arrows"] == sum(call["call"] == "tg_recv" for call in calls)
     for send, move in arrows:
         assert (send.name, move.name) == ("tg_send", "move")
         assert send.begin < move.begin <= move.end
