@@ -244,6 +244,8 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
     s->record_ns += tg_target_now() - began;
     if (s->untold)
         tg_stream_tell(s);
+    if (stage == TG_AFTER_COMPLETION)
+        tg_target_told(); /* what a task left is safe before another task goes on with it */
 }
 
 TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *s, const struct tg_task_desc *desc,
