@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define FREE_PLACE UINT64_C(0x300000000000) /* nothing is near */
-#define SIZE (UINT64_C(64) << 20)
+#define SIZE (UINT64_C(512) << 20)
 
 static bool map_at(uint64_t at, uint64_t size)
 {
@@ -78,6 +78,7 @@ TEST(what_this_process_has_there_stays)
     tg_cuda_keep_clear(&kept, host);
     CHECK(!is_free(FREE_PLACE + SIZE / 4) && !is_free(FREE_PLACE + SIZE - 4096));
     CHECK(*own == 7);
+    CHECK(is_free(FREE_PLACE + SIZE / 2 - 4096)); /* if it is a stack, it can grow */
     tg_cuda_keep_no_more(&kept);
     CHECK(*own == 7 && !is_free(FREE_PLACE + 4096));
     CHECK(is_free(FREE_PLACE + SIZE / 4));

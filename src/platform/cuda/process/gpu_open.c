@@ -162,7 +162,7 @@ static CUresult place_memory(struct tg_cuda_device *d, uint64_t bytes, int32_t h
     tg_cuda_keep_clear(&kept, host_pid);
     result = tg_cuda.alloc(&d->memory, bytes);
     tg_cuda_keep_no_more(&kept);
-    return result == CUDA_ERROR_OUT_OF_MEMORY ? tg_cuda.alloc(&d->memory, bytes) : result;
+    return result == CUDA_SUCCESS ? result : tg_cuda.alloc(&d->memory, bytes);
 }
 
 /* Allocates the GPU's memory and clears it, because new device memory is zero on every platform. */

@@ -22,6 +22,8 @@
 #define MARGIN (UINT64_C(1) << 30)
 /* Smaller gaps between this process's own mappings stay open: the GPU's pages do not fit there. */
 #define GPU_PAGE (UINT64_C(2) << 20)
+/* Left open below each of them: one is a stack, which grows down. */
+#define BELOW (UINT64_C(64) << 20)
 
 /* In the order of addresses. Spans with at most `gap` bytes in between are one. */
 struct spans {
@@ -99,7 +101,7 @@ static void reserve_free(struct tg_cuda_kept *kept, struct tg_cuda_span wanted,
                          const struct spans *own)
 {
     for (uint32_t i = 0; i < own->n && own->span[i].first < wanted.end; i++) {
-        reserve(kept, wanted.first, own->span[i].first);
+        reserve(kept, wanted.first, own->span[i].first - (own->span[i].first > BELOW ? BELOW : 0));
         if (wanted.first < own->span[i].end)
             wanted.first = own->span[i].end;
     }
