@@ -29,7 +29,7 @@ enum { TG_CUDA_RESIDENT = 2 };
 enum { TG_CUDA_REGISTERS = 96 };
 
 /* A block's shared memory: for kernels, as <taskglass/target.h> promises, and for tg_orders. */
-enum { TG_CUDA_SHARED = 65536 + 17408 };
+enum { TG_CUDA_SHARED = 65536 + 14336 };
 /* The offset of the words in shared host memory, behind the status of the most workers possible. */
 enum { TG_CUDA_WORDS = 132 << 10 };
 /* The size of the bounce buffer in shared host memory, for copies to and from the GPU. */
