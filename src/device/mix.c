@@ -64,6 +64,7 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
 TG_FN static uint32_t start_watched(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     tg_record(e, lane, task, TG_BEFORE_DISPATCH);
+    tg_target_told(); /* other lanes start kernels, too */
     return TG_STARTED_WATCHED;
 }
 
