@@ -41,7 +41,7 @@ TG_FN static inline bool tg_heir_is_claimed(uint32_t next)
 /* True if this task can be claimed at all. */
 TG_FN static inline bool tg_heir_may_claim(uint32_t heir, uint32_t fanin)
 {
-    return fanin <= TG_HEIR_MOST && heir < TG_HEIR_CLAIMED - 1;
+    return fanin <= TG_HEIR_MOST && heir < TG_HEIR_CLAIMED - 2;
 }
 
 /* Claims an heir that is no successor, before the worker counts the edges of its task: until then it cannot be

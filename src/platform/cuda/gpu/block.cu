@@ -300,6 +300,7 @@ __device__ static void tell(const struct tg_tell *news)
     struct tg_stream_head *head = tg_orders()->near.stream.head;
     if (threadIdx.x < TG_STREAM_COUNTERS)
         tg_store_relaxed_host(&head->recorded + threadIdx.x, news->counter[threadIdx.x]);
+    __syncwarp();
     if (threadIdx.x == 0)
         tg_store_release_host(&head->current, news->current); /* W1 */
 }

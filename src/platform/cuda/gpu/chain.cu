@@ -67,7 +67,7 @@ TG_FN static inline tg_kernel_fn tg_chain_kernel(uint32_t number)
     return near->number[at] == number ? near->function[at] : near->kernel[number];
 }
 
-/* The same, and keeps it near; all lanes ask for the same. */
+/* The same, and keeps it near: by lane 0. */
 TG_FN static inline tg_kernel_fn tg_chain_kernel_kept(uint32_t number)
 {
     struct tg_near *near = &tg_orders()->near;
@@ -95,10 +95,10 @@ TG_FN static inline void tg_chain_give(const struct tg_chain *c, const struct tg
 TG_FN static inline void tg_chain_start(struct tg_chain *c, const struct tg_task_desc *desc,
                                         uint32_t task)
 {
-    tg_kernel_fn kernel = tg_chain_kernel_kept(tg_chain_number(desc));
     __syncwarp(); /* what another lane has acquired is for the kernel */
     if (c->lane == 0)
-        tg_chain_give(c, desc, tg_core_stored(c->payload, desc), task, kernel);
+        tg_chain_give(c, desc, tg_core_stored(c->payload, desc), task,
+                      tg_chain_kernel_kept(tg_chain_number(desc)));
     c->order++;
 }
 
