@@ -514,8 +514,9 @@ TG_FN static inline uint32_t tg_chain_follow_fed(struct tg_chain *c, uint32_t ta
 TG_FN static inline struct tg_task_desc tg_chain_kept(const struct tg_chain *c, uint32_t task)
 {
     struct tg_near *near = &tg_orders()->near;
-    const struct tg_task_desc desc =
-        near->kept == task ? near->look[near->kept_at] : c->descs[task];
+    struct tg_task_desc desc;
+    __syncwarp(); /* lane 0 has said what is kept */
+    desc = near->kept == task ? near->look[near->kept_at] : c->descs[task];
     __syncwarp();
     if (c->lane == 0)
         near->kept = TG_NO_TASK;
@@ -551,15 +552,17 @@ TG_FN TG_APART uint32_t tg_chain_walk_fed(struct tg_engine *e)
     tg_chain_begin(&c, e);
     desc = c.descs[task];
     for (;;) {
-        uint32_t first = task, number;
+        uint64_t before = c.finished;
         struct tg_growing_peek peek;
+        uint32_t number;
         tg_chain_start(&c, &desc, task);
         tg_chain_glance(&c);
         task = tg_chain_run_ahead(&c, task, __shfl_sync(~0u, desc.next, 0));
         if (tg_chain_check(&c))
             return tg_chain_end(&c, task, true);
         tg_growing_edges_peek(e, TG_TARGET_LANES, task, &peek);
-        number = task == first ? desc.n_succ : c.descs[task].n_succ;
+        /* A chain may come back to the slot where it began. */
+        number = c.finished == before ? desc.n_succ : c.descs[task].n_succ;
         tg_chain_wait(&c, c.order - 1);
         task = tg_growing_edges_release_peeked(e, c.w, TG_TARGET_LANES, task, number, true, &peek);
         c.finished++;
