@@ -134,10 +134,10 @@ def test_each_rank_writes_a_file_of_its_own(made, tg):
 
 def test_a_trace_has_all_ranks(made, tg):
     copy(made, tg, "a", "a")
-    document = tg.json("export", "a", "--to", "trace")
+    document = json.loads(tg("export", "a", "--to", "trace", "--json").stdout)  # it may say that clocks are off
     assert (document["ranks"], document["shown_ranks"], document["path"]) == (2, 2, "a.trace.json")
     assert (tg.directory / "a.trace.json").stat().st_size == document["bytes"]
-    json.loads(tg.good("export", "a", "--to", "trace", "-o", "-").stdout)
+    json.loads(tg("export", "a", "--to", "trace", "-o", "-").stdout)
     tg.good("export", "a", "--to", "trace", "-o", "one.json", "--rank", "1")
     assert "leave the filters out" in tg("export", "a", "--to", "trace", "--kernel", "x").stderr
 
