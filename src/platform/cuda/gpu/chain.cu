@@ -292,6 +292,7 @@ TG_FN static inline uint32_t tg_chain_follow(struct tg_chain *c, uint32_t task,
         is = true, linked = at;
     found = __ballot_sync(~0u, is && linked == at && tg_chain_follows(c, &mine));
     found = found == UINT32_MAX ? 32 : tg_target_lowest_bit(~found);
+    __syncwarp(); /* none looks any more at what was near */
     if (c->lane < found) {
         kernel = tg_chain_kernel(tg_chain_number(&mine));
         stored = tg_chain_fetch(c, &mine);
